@@ -32,7 +32,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 from pyvision.config.files import data_folder
@@ -41,6 +41,9 @@ from pyvision.errors import ConfigError, MissingKey, suggest, suggest_nearest
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
+Wire: TypeAlias = Literal[
+    "openai", "responses", "anthropic", "gemini", "interactions", "local", "offline", "scripted", "replayed"
+]
 ENDPOINTS = ("openai", "responses", "anthropic", "gemini", "interactions")  # the wires that lead to one
 TABLES = ("families", "limits", "reasoning")  # files of api_configs that hold no configuration
 _OPENAI = "openai"  # the name whose wire depends on the address
@@ -97,19 +100,11 @@ class ModelConfig:
     that are never sent. extra_body: merged into every request. limits: a row of `limits.json`. reasoning: how much the
     model reasons (`config.reasoning`). detail: at how many pixels, or tokens, an image is seen.
     image_placement: where the picture of a tool's result is sent; None: as the doctor found, or as the wire allows.
+    vllm: of wire `local`. None: vLLM where it is installed and can load the checkpoint; False: never; True, or the
+    arguments of its `LLM`: always.
     """
 
-    wire: Literal[
-        "openai",
-        "responses",
-        "anthropic",
-        "gemini",
-        "interactions",
-        "local",
-        "offline",
-        "scripted",
-        "replayed",
-    ]
+    wire: Wire
     model: str | None = None
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
@@ -136,6 +131,7 @@ class ModelConfig:
     reasoning: Literal["low", "medium", "high", "off"] | None = None
     detail: Literal["low", "high", "auto", "original"] | None = None
     image_placement: Literal["in_result", "after_result"] | None = None
+    vllm: bool | dict[str, Any] | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -336,6 +332,9 @@ def _check(config: ModelConfig, source: str) -> ModelConfig:
         raise ConfigError(
             f"{source}: api_version is for Azure and needs the address of the resource as base_url; add it"
         )
+    for key, wire in (("vllm", "local"),):
+        if getattr(config, key) is not None and config.wire != wire:
+            raise ConfigError(f"{source}: {key!r} is a setting of wire {wire!r}; leave it out")
     for key in _ABOVE_ZERO:
         value = getattr(config, key)
         if value is not None and not 0 < value < math.inf:

@@ -84,8 +84,9 @@ def _wrap_endpoint(endpoint: Model, config: ModelConfig) -> OwnedModel:
 
 def _build_local(config: ModelConfig) -> OwnedModel:
     from pyvision.models.local import local_model
+    from pyvision.models.local_vllm import find_loader
 
-    return local_model(config)
+    return local_model(config, find_loader)
 
 
 def _build_offline(config: ModelConfig) -> OwnedModel:

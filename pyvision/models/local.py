@@ -1,11 +1,11 @@
 """A vision-language checkpoint of Hugging Face in this process: `--model local:FOLDER`, without a server.
 
-The weights are loaded with the first request, onto a GPU where torch finds one. One reply is written at a time, token
-by token, and ends at the first stop string. Weights have to be safetensors, code in the folder is never run, and
-nothing is downloaded.
+vLLM runs it where it is installed (`local_vllm`), else transformers, which also runs what vLLM cannot load. The weights
+are loaded with the first request, onto a GPU where torch finds one. One reply is written at a time, token by token, and
+ends at the first stop string. Weights have to be safetensors, code in the folder is never run, and nothing is
+downloaded.
 
-Not covered: log probabilities, tool calls (the text protocol needs none), several GPUs, batches. `vllm serve` does
-that.
+Not covered: log probabilities, tool calls (the text protocol needs none), batches. `vllm serve` does that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.config.reasoning import reasoning_fields
@@ -49,10 +49,13 @@ class Checkpoint(Protocol):
         ...
 
 
+Loader: TypeAlias = Callable[[Path], Checkpoint]
+
+
 class LocalModel:
     """One checkpoint. Safe to share between threads, which wait for each other."""
 
-    def __init__(self, config: ModelConfig, load: Callable[[Path], Checkpoint]) -> None:
+    def __init__(self, config: ModelConfig, load: Loader) -> None:
         self._config = config
         self._load = load
         self._checkpoint: Checkpoint | None = None
@@ -122,7 +125,7 @@ class LocalModel:
         return Reply(cut.text, usage, finish, prompt_ids=generated.prompt_ids, token_ids=generated.token_ids)
 
 
-def local_model(config: ModelConfig) -> LocalModel:
+def local_model(config: ModelConfig, find_loader: Callable[[ModelConfig], Loader]) -> LocalModel:
     """The checkpoint in the folder `config.model`. Raises ConfigError, also for what is not installed."""
     folder = Path(config.model or "").expanduser()
     if not folder.is_dir():
@@ -135,7 +138,7 @@ def local_model(config: ModelConfig) -> LocalModel:
     for package in ("torch", "transformers"):
         if find_spec(package) is None:
             raise MissingExtra(package, "local")
-    return LocalModel(config, _load)
+    return LocalModel(config, find_loader(config))
 
 
 def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -152,7 +155,7 @@ def _content(message: Message) -> Iterator[dict[str, Any]]:
                 yield {"type": "image", "image": open_image(part).convert("RGB")}
 
 
-def _load(folder: Path) -> Checkpoint:
+def load_transformers(folder: Path) -> Checkpoint:
     """Load with transformers. Raises ModelError."""
     import torch
     from transformers import AutoModelForImageTextToText, AutoProcessor
@@ -165,9 +168,30 @@ def _load(folder: Path) -> Checkpoint:
             folder.expanduser(), dtype="auto", use_safetensors=True, **options
         )
         return _Transformers(folder.name, processor, model.to(device).eval())
-    except (OSError, ValueError, ImportError, RuntimeError) as error:
-        why = " ".join(str(error).split())[:300]
-        raise ModelError(f"local:{folder}: cannot be loaded ({why})", retry=False) from error
+    except (
+        OSError,
+        ValueError,
+        ImportError,
+        RuntimeError,
+        AssertionError,
+    ) as error:  # the last one by vLLM's changes
+        raise wrap_error(f"local:{folder}: cannot be loaded", error) from error
+
+
+def wrap_error(what: str, error: Exception) -> ModelError:
+    """The ModelError for what a library raised: what failed, and why in one line."""
+    why = " ".join(str(error).split())[:300] or type(error).__name__
+    return ModelError(f"{what} ({why})", retry=False)
+
+
+def check_context(name: str, length: int, limit: int, longest: int | None) -> None:
+    """Raises ModelError where a prompt of this length and a reply of `limit` tokens do not fit."""
+    if longest is not None and length + limit > longest:
+        raise ModelError(
+            f"{name}: {length} tokens and {limit} for the reply are more than its context of {longest}",
+            retry=False,
+            kind="context",
+        )
 
 
 class _Transformers:
@@ -195,8 +219,7 @@ class _Transformers:
             writing.is_abandoned = True
             writing.join()
         if writing.error is not None:
-            why = " ".join(str(writing.error).split())[:300]
-            raise ModelError(f"{self._name}: the generation failed ({why})", retry=False) from writing.error
+            raise wrap_error(f"{self._name}: the generation failed", writing.error) from writing.error
         prompt, reply = tuple(inputs["input_ids"][0].tolist()), tuple(writing.tokens)
         ends = self._model.generation_config.eos_token_id
         ended = reply[-1:] and reply[-1] in (ends if isinstance(ends, list) else [ends])
@@ -217,16 +240,9 @@ class _Transformers:
                 **template,
             )
         except (ValueError, TypeError, KeyError, RuntimeError) as error:
-            why = " ".join(str(error).split())[:300]
-            raise ModelError(f"{self._name}: its chat template failed ({why})", retry=False) from error
-        length = inputs["input_ids"].shape[1]
+            raise wrap_error(f"{self._name}: its chat template failed", error) from error
         longest = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
-        if longest is not None and length + limit > longest:
-            raise ModelError(
-                f"{self._name}: {length} tokens and {limit} for the reply are more than its context of {longest}",
-                retry=False,
-                kind="context",
-            )
+        check_context(self._name, inputs["input_ids"].shape[1], limit, longest)
         return inputs.to(self._model.device)
 
 
