@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from pyvision.agent.episode import Episode
@@ -12,6 +13,15 @@ from pyvision.errors import ConfigError, suggest_nearest
 from pyvision.types import Answer, Question
 
 Options = TypeVar("Options")
+
+_TYPES = {
+    bool: "true or false",
+    float: "a number",
+    int: "an integer",
+    Path: "a path",
+    str: "text",
+    types.NoneType: "none",
+}
 
 
 class Strategy(Protocol):
@@ -52,17 +62,17 @@ def with_options(strategy: Any, options: Mapping[str, str]) -> Any:
     kind = strategy if isinstance(strategy, type) else type(strategy)
     hints = get_type_hints(kind) if options else {}
     known = {option.name: hints[option.name] for option in fields(kind)} if options else {}
-    values = {key: _convert(kind.__name__, key, value, known) for key, value in options.items()}
+    values = {key: _convert(key, value, known) for key, value in options.items()}
     return strategy(**values) if isinstance(strategy, type) else replace(strategy, **values)
 
 
-def _convert(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:
+def _convert(key: str, text: str, known: Mapping[str, Any]) -> Any:
     from pydantic import TypeAdapter, ValidationError
 
     if key not in known:
         options = ", ".join(f"{name} ({_spell(hint)})" for name, hint in known.items())
         listed = f"its options are {options}" if options else "it has none"
-        raise ConfigError(f"{owner} has no option {key!r}; {suggest_nearest(key, known) or listed}")
+        raise ConfigError(f"the strategy has no option {key!r}; {suggest_nearest(key, known) or listed}")
     hint = known[key]
     if text.lower() == "none" and types.NoneType in get_args(hint):
         return None
@@ -77,4 +87,6 @@ def _spell(hint: Any) -> str:
         return " or ".join(repr(choice) for choice in get_args(hint))
     if get_args(hint):
         return " or ".join(_spell(part) for part in get_args(hint))
-    return {"NoneType": "none", "Path": "path", "str": "text"}.get(hint.__name__, str(hint.__name__))
+    return _TYPES.get(hint) or str(
+        getattr(hint, "form", hint.__name__)
+    )  # a type of our own says how it is written

@@ -40,6 +40,7 @@ class ToolNames(tuple[str, ...]):
     """Names of tools, as `--set tools=caption,ocr` gives them."""
 
     __slots__ = ()
+    form = "names, for example caption,ocr"  # as an error message describes it
 
     @classmethod
     def parse(cls, text: str) -> ToolNames:
@@ -47,9 +48,7 @@ class ToolNames(tuple[str, ...]):
         names = [piece.strip(" \t\n'\"") for piece in text.strip(" \t\n[]()").split(",")]
         for name in filter(None, names):
             if not name.isidentifier():
-                raise ConfigError(
-                    f"option tools: {name!r} is not the name of a tool; give names, for example caption,ocr"
-                )
+                raise ConfigError(f"option tools: {name!r} is not the name of a tool; give {cls.form}")
         return cls(dict.fromkeys(filter(None, names)))
 
     @classmethod

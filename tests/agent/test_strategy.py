@@ -46,17 +46,17 @@ def test_no_options_change_nothing() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "expected"),
     [
-        ("steps", "many", "option steps is 'many'; it takes int"),
-        ("steps", "1.5", "it takes int"),
-        ("loud", "perhaps", "it takes bool"),
+        ("steps", "many", "option steps is 'many'; it takes an integer"),
+        ("steps", "1.5", "it takes an integer"),
+        ("loud", "perhaps", "it takes true or false"),
         ("speed", "medium", "it takes 'slow' or 'fast'"),
-        ("strides", "1", "Options has no option 'strides'; did you mean 'stride'?"),
+        ("strides", "1", "the strategy has no option 'strides'; did you mean 'stride'?"),
         (
             "other",
             "1",
-            "Options has no option 'other'; its options are steps (int), stride (float), loud (bool)",
+            "no option 'other'; its options are steps (an integer), stride (a number), loud (true or false)",
         ),
-        ("other", "1", "shoes (path or none), speed ('slow' or 'fast')"),
+        ("other", "1", "shoes (a path or none), speed ('slow' or 'fast')"),
     ],
 )
 def test_an_option_that_cannot_be_used_says_what_can(key: str, value: str, expected: str) -> None:
