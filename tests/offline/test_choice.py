@@ -67,6 +67,7 @@ QUESTIONS = {
         "What text is in the image?",
         "Read the text.",
         "What does the label say?",
+        "What does it say?",
     ),
     "closer": (
         "What does the name tag say?",

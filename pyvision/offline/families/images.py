@@ -70,7 +70,7 @@ _WHERE = r"(?: (?:in|on|of|from) (?:image|sign|label|page|document|poster|receip
 _SAYS = r"(?:(?:is|are) (?:written|shown|printed|there|displayed|visible)|appears?|is|are)"
 _TEXTS = (
     rf"(?:what|which) (?:text|words?|letters?|sentence) {_SAYS}{_WHERE}?(?: here)?",
-    rf"what does (?:text|label|image|poster|note|page) (?:say|read){_WHERE}?",
+    rf"what does (?:text|label|image|poster|note|page|it|this) (?:say|read){_WHERE}?",
     rf"what is written(?: here)?{_WHERE}?",
     rf"what is (?:text|word){_WHERE}?",
     rf"(?:read|transcribe|ocr|extract)(?: out)?(?: all)? (?:text|words?|writing|letters){_WHERE}?",
