@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
@@ -58,7 +59,10 @@ class Interrupts:
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
-        """Raise an interrupt after this block instead of within it."""
+        """Raise an interrupt after this block instead of within it. In other threads nothing is raised anyway."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         self._deferred += 1
         try:
             yield

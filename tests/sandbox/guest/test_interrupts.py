@@ -95,6 +95,22 @@ def test_a_deferred_interrupt_is_raised_after_the_block(interrupts: Interrupts) 
     assert parts == ["all"]
 
 
+def test_a_thread_of_the_cell_defers_nothing(interrupts: Interrupts) -> None:
+    def receive() -> None:
+        with interrupts.deferred():
+            inside.set()
+            left.wait(60)
+
+    inside, left = threading.Event(), threading.Event()
+    thread = threading.Thread(target=receive)
+    with interrupts.cell("a"):
+        thread.start()
+        inside.wait(60)
+        assert run(interrupts, "send()", send=send)["interrupted"]
+    left.set()
+    thread.join()
+
+
 def test_a_system_call_that_began_before_the_handler_ran_is_woken(interrupts: Interrupts) -> None:
     """SIGINT can be noticed late; until then, the call is interrupted again and again."""
     woken: list[int] = []
