@@ -1,8 +1,8 @@
 """Find refusals in replies.
 
-`opens_with_refusal` looks at the beginning, as suits a role or a tool that was asked for a form: prose in its place is
-no reply. `is_refusal` looks at all of it, as suits a last reply, any statement of which may be the answer.
-`clauses_of` gives what a reply says besides.
+`declines` suits a role or a tool that was asked for a form: what follows a refusal counts if it answers by its form,
+not if it only describes. `is_refusal` suits a last reply, any statement of which may be the answer. `clauses_of` gives
+what a reply says besides.
 
 Where `strict` rules grade, the clauses that decline ("I cannot tell", "there is no way to know", "no image was
 provided") are left out, so that their words ("no", "one", "A", an option's text) are not taken for an answer. A clause
@@ -43,9 +43,35 @@ _OPENING = re.compile(
     r"(?:(?:(?:i'?m|i am|we're|we are)\s+(?:(?:very|so|really)\s+)?)?sorry[,.]?\s+(?:but\b|i\b|as\b)"
     r"|i (?:must|have to) decline\b"
     rf"|(?:unfortunately,?\s+)?i\s+{_UNABLE}\s+(?:{_SERVICES})\b"
-    r"|i'm (?:unable|not able) to\b|as an ai\b)",
+    r"|(?:i'm|i am) (?:unable|not able) to\b|as an ai\b)",
     re.IGNORECASE,
 )
+_ABSENT = re.compile(  # a "no", or 0
+    rf"(?:{_UNABLE}|do not|don't|(?:'m|am)\s+(?:unable|not able) to)\s+(?:see|find|spot|detect|locate)\s+(?:any|an?)\s+"
+    r"(?!(?:\w+\s+)?(?:images?|pictures?|photos?|files?|attachments?)\b)",
+    re.IGNORECASE,
+)
+_UNHELPFUL = re.compile(
+    r"\bno\s+(?:opinion|access|ability|comment|preference)\b|\brather\s+not\b|\bnot\s+(?:allowed|permitted|comfortable)\b"
+    r"|\btoo\s+\w{1,20}\s+to\b|\bi\s+can\s+(?:only\s+)?(?:describe|help|assist|try|offer)\b",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"(?:please|call|text|contact|visit|consult|if\s+you(?:'re|\s+are|\s+need|\s+or\s+someone))\b",
+    re.IGNORECASE,
+)
+_OF_PEOPLE = re.compile(r"\b(?:people|persons?|individuals?|faces?|someone|who)\b", re.IGNORECASE)
+_FORM = re.compile(r"""\\boxed\s?\{|<answer|```|\{\s?"|\[\s?[\[{]""")
+_STATED = re.compile(
+    r"\b(?:answer|result|total|verdict)\s{0,9}(?:is\b(?!\s+not\b)|would\s+be\b|[:=])", re.IGNORECASE
+)
+_STATES = re.compile(
+    r"""\d|["“][^"”]{1,80}["”]|^(?:yes|no)\b|\b(?:says|reads|spells)\b|\b(?:looks?|seems?|appears?)\s+(?:like|to\s+be)\b
+    |\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|dozens?|hundreds?)\b
+    |\b(?:probably|likely|presumably|apparently|guess|estimate)\b|\bi(?:'d|\s+would)\s+say\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SEARCHED_CHARS = 4_000  # of a reply that opens as a refusal
 _STATEMENT = re.compile(  # that follows in the same sentence
     r"(?:,|(?<!\s)\s{1,9}and)\s{1,9}(?=(?:there|it|they|he|she|this|i)\b)", re.IGNORECASE
 )
@@ -70,9 +96,16 @@ _OFFER = re.compile(
 )
 
 
-def opens_with_refusal(text: str) -> bool:
-    """Whether a reply opens as a model does that will not answer: "I'm sorry, but …", "I can't help with …"."""
-    return _OPENING.match(_plain(text)) is not None
+def declines(text: str) -> bool:
+    """Whether a reply opens as one that will not answer ("I'm sorry, but …", "I can't …"), and gives no answer.
+
+    After an apology alone, any statement answers ("I'm sorry, but there are only 3."). After words that decline, an
+    answer is stated as one, a number, yes or no, a quotation, data, a program or a guess. None of these but the first
+    and the last two forms answers for someone who will not identify people.
+    """
+    plain = _plain(text)[:_SEARCHED_CHARS]
+    opening = _OPENING.match(plain)
+    return opening is not None and not (_FORM.search(plain) or _answers(plain))
 
 
 def is_refusal(text: str) -> bool:
@@ -83,8 +116,7 @@ def is_refusal(text: str) -> bool:
     """
     if len(text) > _LONGEST_CLAUSE:
         return False
-    parts = (each for clause in _CLAUSE.split(_plain(text)) for each in _STATEMENT.split(clause))
-    clauses = [said for part in parts if (said := _without_apology(_plain(part)).strip(" .!,;*_\"'"))]
+    clauses = _clauses(text)
     unwilling = [_UNWILLING.match(clause) is not None for clause in clauses]
     return any(unwilling) and all(
         known or _is_declined(clause) or _OFFER.fullmatch(clause)
@@ -95,6 +127,31 @@ def is_refusal(text: str) -> bool:
 def clauses_of(text: str) -> list[str]:
     """The clauses of a reply that do not decline, in their order."""
     return [part.strip() for part in _CLAUSE.split(text) if part.strip() and not _is_declined(part)]
+
+
+def _clauses(text: str) -> list[str]:
+    """What a reply says, without apologies."""
+    parts = (each for clause in _CLAUSE.split(_plain(text)) for each in _STATEMENT.split(clause))
+    return [said for part in parts if (said := _without_apology(_plain(part)).strip(" .!,;*_\"'"))]
+
+
+def _answers(plain: str) -> bool:
+    """Whether a reply that opens as a refusal gives an answer."""
+    clauses = _clauses(plain)
+    declined = [clause for clause in clauses if _is_unhelpful(clause)]
+    said = [each for each in clauses if each not in declined and not _OFFER.fullmatch(each)]
+    said = [each for each in said if not _ADVICE.match(each)]
+    if not declined:
+        return bool(said)
+    if any(map(_OF_PEOPLE.search, declined)):
+        return any(map(_STATED.search, said))
+    return any(_STATED.search(clause) or _STATES.search(clause) or _ABSENT.search(clause) for clause in said)
+
+
+def _is_unhelpful(clause: str) -> bool:
+    return not _ABSENT.search(clause) and bool(
+        _UNWILLING.match(clause) or _is_declined(clause) or _UNHELPFUL.search(clause)
+    )
 
 
 def _is_declined(clause: str) -> bool:

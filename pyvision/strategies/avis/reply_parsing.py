@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, cast
 from pyvision.strategies.avis.actions import ACTIONS, Action
 from pyvision.text.boxed_answers import clean_answer
 from pyvision.text.parsing import parse_source, values_in
-from pyvision.text.refusals import opens_with_refusal
+from pyvision.text.refusals import declines
 from pyvision.text.replies import without_thinking
 
 Ruling: TypeAlias = Literal["not informative", "informative", "answerable"]
@@ -126,9 +126,9 @@ def says_enough(reply: str) -> bool:
 
 
 def is_refusal(reply: str) -> bool:
-    """Whether a reply declines: it opens as a refusal does, and decides nothing under any label."""
+    """Whether a reply declines: it refuses without an answer, and decides nothing under any label."""
     text = without_thinking(reply)
-    return opens_with_refusal(text) and not any(_label(text, label) for label in _LABELS)
+    return declines(text) and not any(_label(text, label) for label in _LABELS)
 
 
 def find_decomposition(reply: str) -> Decomposition | None:

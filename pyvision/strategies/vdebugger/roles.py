@@ -33,7 +33,8 @@ from pyvision.strategies.vdebugger.verdicts import (
 from pyvision.text.answers import Missing
 from pyvision.text.parsing import parse_source
 from pyvision.text.prompts import load, render
-from pyvision.text.refusals import opens_with_refusal
+from pyvision.text.refusals import declines
+from pyvision.text.replies import without_thinking
 from pyvision.types import Message, Part, Reply, Text
 
 Style: TypeAlias = Literal["instruct", "trained"]
@@ -87,7 +88,7 @@ class RoleClient:
         """
         if turn.reply.finish == "length":
             self.episode.note("cut", role=turn.role, why=_CUT)
-        if turn.reply.finish == "refusal" or opens_with_refusal(turn.reply.text):
+        if _is_refusal(turn.reply):
             self.episode.note("refused", role=turn.role, why=turn.reply.text[:500])
             return read(turn.reply)
         if self.style == "trained":
@@ -163,7 +164,7 @@ def draft(client: RoleClient) -> str | None:
             line=query.line,
             signature=query.signature,
         )
-        if turn.reply.finish == "refusal" or opens_with_refusal(turn.reply.text):
+        if _is_refusal(turn.reply):
             raise RefusalError(turn.reply.text)
         program = _read_program(client, turn.reply)
         if isinstance(program, str):
@@ -320,6 +321,14 @@ def _read_verdict(client: RoleClient, reply: Reply, program: str, threshold: flo
         return verdict
     is_broken = canonical(written, client.query.signature).error is not None
     return verdict if is_broken else replace(verdict, correction=written)
+
+
+def _is_refusal(reply: Reply) -> bool:
+    """Whether the model declined; a program or a verdict after an apology is a reply like any other."""
+    if reply.finish == "refusal":
+        return True
+    text = without_thinking(reply.text)
+    return declines(text) and not defines_function(text) and read_word(text) == "unclear"
 
 
 def _read_program(client: RoleClient, reply: Reply) -> str | Missing:

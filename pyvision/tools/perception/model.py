@@ -18,7 +18,7 @@ from pyvision.images.fit import FitLimits, fit
 from pyvision.text.boxed_answers import clean_answer
 from pyvision.text.parsing import MOST_CHARS, number_of, values_in
 from pyvision.text.prompts import load, render
-from pyvision.text.refusals import opens_with_refusal
+from pyvision.text.refusals import declines
 from pyvision.text.replies import find_answer, without_thinking
 from pyvision.tools.perception.service import (
     Box,
@@ -208,7 +208,7 @@ def _ask_until(ask: Ask, role: str, parts: tuple[Part, ...], parse: Callable[[st
 def _reply_text(role: str, reply: Reply) -> str:
     """The text of a reply. Raises ToolError if the model declined: a refusal is not a value."""
     text = without_thinking(reply.text).strip()
-    if reply.finish == "refusal" or opens_with_refusal(text):
+    if reply.finish == "refusal" or declines(text):
         raise ToolError(f"{role}: the model declined to answer ({text:.120}); ask something else")
     return text
 

@@ -230,6 +230,7 @@ def test_hostile_decoration_is_read_at_once() -> None:
         ("<think>Shall I?</think>I can't identify people in images.", True),
         ("I'm sorry, but the title is another one.\nVerdict: not informative", False),
         ("I cannot answer yet.\nAction: web_search", False),
+        ("I'm sorry, but it is a lighthouse.", False),
         ("Action: vqa", False),
     ],
 )

@@ -201,3 +201,12 @@ def test_the_last_program_is_a_finding(stage: Stage) -> None:
     stage.solve([BAD, MARKED, GOOD, "right"])
     assert stage.findings["program"] == GOOD
     assert len(stage.findings["boxes"]) == 3
+
+
+def test_a_program_after_an_apology_is_a_program(stage: Stage) -> None:
+    apology = f"Sorry, I cannot be sure of the form, but here it is:\n```python\n{GOOD}\n```"
+    assert stage.solve([apology, "right"]) == Answer("3")
+
+
+def test_a_coder_that_declines_ends_the_question(stage: Stage) -> None:
+    assert stage.solve(["I'm sorry, but I can't help with that."]).end_reason == "refused"

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from pyvision.errors import FormatError, ToolError
-from pyvision.text.refusals import opens_with_refusal
 from pyvision.tools.perception import model
 from pyvision.tools.perception.model import parse_yes_or_no
 from pyvision.types import Message, Observation, Reply, Tool, ToolRequest
@@ -113,16 +112,15 @@ def test_a_refusal_in_words_is_no_value(tool: str, reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("tool", "reply", "value"),
     [
-        "Sorry!",
-        "a sorry sight",
-        "I",
-        "cannot",
-        "The sign says: I can't help you",
-        "sorry, we are closed",
-        "I'm sorry",
+        ("vqa", "I'm sorry, but there are only 3.", "3"),
+        ("vqa", "I'm sorry for the confusion, but the sign says 42", "42"),
+        ("verify", "I cannot identify the breed, but yes, it is brown.", "yes"),
+        ("verify", "I cannot see a dog; the answer is no", "no"),
     ],
 )
-def test_words_that_only_look_like_a_refusal_are_values(text: str) -> None:
-    assert not opens_with_refusal(text)
+def test_what_answers_after_a_refusal_is_a_value(tool: str, reply: str, value: str) -> None:
+    request = ToolRequest("What is it?", PICTURE, {"property": "brown"})
+    observation, _ = use(getattr(model, tool)(""), request, reply)
+    assert value in observation.text
