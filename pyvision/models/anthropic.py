@@ -68,10 +68,11 @@ class _Messages:
         return self._config.reasoning not in {None, "off"}
 
     def post(self, client: Any, body: dict[str, Any], timeout: httpx2.Timeout) -> AbstractContextManager[Any]:
+        # The SDK would walk through the whole conversation; what is sent is the `extra_body`.
         create: Any = client.messages.with_streaming_response.create
         answer: AbstractContextManager[Any] = create(
             model=body["model"],
-            messages=body["messages"],
+            messages=[],
             max_tokens=body["max_tokens"],
             extra_body=body,
             extra_headers={"anthropic-version": _VERSION_WITH_TEMPERATURE} if "temperature" in body else None,

@@ -63,9 +63,10 @@ class _Chat(OpenAIClients):
         self._limits = _LIMITS[::-1] if is_openai else _LIMITS
 
     def post(self, client: Any, body: dict[str, Any], timeout: httpx2.Timeout) -> AbstractContextManager[Any]:
+        # The SDK would walk through the whole conversation; what is sent is the `extra_body`.
         create: Any = client.chat.completions.with_streaming_response.create
         answer: AbstractContextManager[Any] = create(
-            model=body["model"], messages=body["messages"], extra_body=body, timeout=timeout
+            model=body["model"], messages=[], extra_body=body, timeout=timeout
         )
         return answer
 

@@ -37,9 +37,10 @@ def openai_responses(config: ModelConfig) -> Endpoint:
 
 class _Responses(OpenAIClients):
     def post(self, client: Any, body: dict[str, Any], timeout: httpx2.Timeout) -> AbstractContextManager[Any]:
+        # The SDK would walk through the whole conversation; what is sent is the `extra_body`.
         create: Any = client.responses.with_streaming_response.create
         answer: AbstractContextManager[Any] = create(
-            model=body["model"], input=body["input"], extra_body=body, timeout=timeout
+            model=body["model"], input=[], extra_body=body, timeout=timeout
         )
         return answer
 
