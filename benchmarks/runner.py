@@ -1,6 +1,6 @@
 """The cost of the benchmark runner: time per sample, throughput by workers, memory over ten thousand samples.
 
-    python -m benchmarks.runner [overhead|throughput|memory …] [--samples N]
+    python -m benchmarks.runner [overhead|throughput|http|memory …] [--samples N]
 
 overhead     one sample with one cell through the whole runner (a scripted model, a real kernel, a record on the disk),
              against a direct call of the sandbox with the same cell; goal: under 1.3 times. One worker, medians of
@@ -8,6 +8,8 @@ overhead     one sample with one cell through the whole runner (a scripted model
 throughput   records per second with 1, 4, 16 and 64 workers, and a model that takes 50 ms or no time; and the CPU time
              of this process for each record, which other work on the machine changes less. Nothing is deleted before
              all is measured: ext4 creates files slowly, for minutes, where many were deleted.
+http         the same with 16 and 64 workers over HTTP, with the SDK of OpenAI: a server in another process answers in
+             50 ms.
 memory       resident memory of a separate process after 1,000 and after all samples (10,000).
 """
 
@@ -21,18 +23,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
+from benchmarks.requests import Steady, run_server
 from pyvision.bench.datasets.sources import Source
 from pyvision.bench.runner import run
 from pyvision.bench.runner.answering import Finished
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.progress import RunningTotals
 from pyvision.bench.samples import Sample, Score
-from pyvision.types import Message, Reply, Sampling, Usage
+from pyvision.config.model_config import ModelConfig
+from pyvision.models.factory import build
+from pyvision.types import Message, Model, Reply, Sampling, Usage
 from sandbox import Sandbox
 from tests.doubles import png
 
@@ -93,8 +98,8 @@ def make_source(count: int) -> Source:
     return Source("made", {"kind": "made", "count": count}, samples, count, "text:exact")
 
 
-def plan(folder: Path, count: int, strategy: str, seconds: float, workers: int) -> Plan:
-    settings = {"strategy": strategy, "model": Measuring(seconds)}
+def plan(folder: Path, count: int, strategy: str, model: Model, workers: int) -> Plan:
+    settings = {"strategy": strategy, "model": model}
     return Plan(make_source(count), settings, workers=workers, folder=folder)
 
 
@@ -111,7 +116,7 @@ def through_the_runner(count: int) -> list[float]:
     """Seconds between one written sample and the next; the first, which starts the kernels' template, is left out."""
     watch = Watch()
     with folder_on() as folder:
-        run.run(plan(folder, count + 1, "code_loop", 0.0, 1), watch)
+        run.run(plan(folder, count + 1, "code_loop", Measuring(), 1), watch)
     moments = watch.seconds[1:]
     return [later - earlier for earlier, later in pairwise(moments)]
 
@@ -144,21 +149,30 @@ def throughput(samples: int) -> None:
     print("  workers   model of 50 ms        CPU   model of 0 ms        CPU")
     with folder_on() as folder:
         for workers in (1, 4, 16, 64):
-            (slow, slow_ms), (fast, fast_ms) = (
-                rate(folder, samples, seconds, workers) for seconds in (0.05, 0.0)
-            )
+            slow, slow_ms = rate(folder / f"slow {workers}", samples, Measuring(0.05), workers)
+            fast, fast_ms = rate(folder / f"fast {workers}", samples, Measuring(), workers)
             print(
                 f"  {workers:7}   {slow:14.1f}   {slow_ms:8.2f}   {fast:13.1f}   {fast_ms:8.2f}", flush=True
             )
 
 
-def rate(folder: Path, samples: int, seconds: float, workers: int) -> tuple[float, float]:
+def http(samples: int) -> None:
+    print(f"records a second and ms of CPU time for each, {samples} samples without cells, over HTTP")
+    print("  workers   replies in 50 ms        CPU")
+    with folder_on() as folder, run_server(Steady([ANSWER], 0.05)) as base_url:
+        config = ModelConfig("openai", model="m", base_url=base_url)
+        for workers in (16, 64):
+            with closing(build(config)) as model:
+                found, found_ms = rate(folder / str(workers), samples, model, workers)
+            print(f"  {workers:7}   {found:16.1f}   {found_ms:8.2f}", flush=True)
+
+
+def rate(folder: Path, samples: int, model: Model, workers: int) -> tuple[float, float]:
     """Records a second, and CPU time for each in ms: medians of several runs."""
     rates, costs = [], []
     for number in range(ROUNDS):
         watch, began = Watch(), time.process_time()
-        own = folder / f"{workers} {seconds} {number}"
-        run.run(plan(own, samples, "direct", seconds, workers), watch)
+        run.run(plan(folder / str(number), samples, "direct", model, workers), watch)
         costs.append((time.process_time() - began) * 1000 / samples)
         rates.append(samples / (watch.seconds[-1] - watch.seconds[0]))
     return statistics.median(rates), statistics.median(costs)
@@ -182,7 +196,7 @@ def _memory_of(samples: int, at: Sequence[int], sender: object) -> None:
     """On a disk in memory where there is one: it is not the disk that is measured."""
     watch, shared = Watch(at), Path("/dev/shm")
     with folder_on(str(shared) if shared.is_dir() else None) as folder:
-        run.run(plan(folder, samples, "direct", 0.0, 4), watch)
+        run.run(plan(folder, samples, "direct", Measuring(), 4), watch)
     sender.send(watch.resident)  # type: ignore[attr-defined]
 
 
@@ -194,7 +208,7 @@ def resident_bytes() -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("parts", nargs="*", default=["overhead", "throughput", "memory"])
+    parser.add_argument("parts", nargs="*", default=["overhead", "throughput", "http", "memory"])
     parser.add_argument("--samples", type=int, default=10_000, help="of the memory part")
     options = parser.parse_args()
     for part in options.parts:
@@ -203,10 +217,12 @@ def main() -> int:
                 overhead()
             case "throughput":
                 throughput(400)
+            case "http":
+                http(400)
             case "memory":
                 memory(options.samples)
             case _:
-                parser.error(f"unknown part {part!r}; parts are overhead, throughput and memory")
+                parser.error(f"unknown part {part!r}; parts are overhead, throughput, http and memory")
     return 0
 
 
