@@ -91,12 +91,17 @@ def _provider(
 
 def _needs(config: ModelConfig, environ: Mapping[str, str], running: LocalEndpoint | None) -> Iterator[str]:
     from pyvision.config.model_config import ENDPOINTS, is_local, key_variables
+    from pyvision.config.vertex import VERTEX_LOGIN, VERTEX_VARIABLES
 
     keys = key_variables(config)
     for alternatives in filter(None, (keys, (config.base_url_env,) if config.base_url_env else ())):
         is_set = any(_is_set(variable, environ) for variable in alternatives)
         yield f"{' or '.join(alternatives)} ({'set' if is_set else 'not set'})"
-    if config.wire == "local":
+    if config.vertex is not None:
+        is_set = _is_set(VERTEX_VARIABLES[0], environ)
+        yield f"{VERTEX_VARIABLES[0]} ({'set' if is_set else 'not set'})"
+        yield f"{VERTEX_LOGIN}, or a key file; pip install 'pyvision-agent[vertex]'"
+    elif config.wire == "local":
         yield "a folder with a checkpoint (local:FOLDER)"
     elif config.wire not in ENDPOINTS:
         yield "nothing"
@@ -107,8 +112,10 @@ def _needs(config: ModelConfig, environ: Mapping[str, str], running: LocalEndpoi
 
 def _variables(config: ModelConfig) -> tuple[str, ...]:
     from pyvision.config.model_config import key_variables
+    from pyvision.config.vertex import VERTEX_VARIABLES
 
-    return (*key_variables(config), *filter(None, (config.base_url_env,)))
+    project = VERTEX_VARIABLES[:1] if config.vertex is not None else ()
+    return (*key_variables(config), *project, *filter(None, (config.base_url_env,)))
 
 
 def _is_set(variable: str, environ: Mapping[str, str]) -> bool:

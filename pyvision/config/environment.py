@@ -44,6 +44,7 @@ ADDRESSES = frozenset(  # variables that say where requests and their keys go
         "ANTHROPIC_BASE_URL",
         "AZURE_OPENAI_ENDPOINT",
         "GOOGLE_GEMINI_BASE_URL",
+        "GOOGLE_VERTEX_BASE_URL",
         "OPENAI_BASE_URL",
         "PYVISION_BASE_URL",
         "SERPAPI_BASE_URL",

@@ -4,7 +4,8 @@ A flag overrides the environment, the environment overrides the file. An empty v
 
 PYVISION_MODEL        as --model, if neither --model nor --config is given
 PYVISION_MODEL_ID     model
-PYVISION_BASE_URL     base_url        (also OPENAI_, ANTHROPIC_ or GOOGLE_GEMINI_BASE_URL, for files without one)
+PYVISION_BASE_URL     base_url        (also OPENAI_, ANTHROPIC_, GOOGLE_GEMINI_ or GOOGLE_VERTEX_BASE_URL, for files
+                      without one)
 PYVISION_API_KEY      api_key         (replaces the keys of the file and of the variable that it names as api_key_env)
 PYVISION_TEMPERATURE  temperature
 PYVISION_MAX_TOKENS   max_tokens
@@ -36,6 +37,7 @@ from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 from pyvision.config.files import data_folder
+from pyvision.config.vertex import Vertex
 from pyvision.errors import ConfigError, MissingKey, suggest, suggest_nearest
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -66,6 +68,7 @@ _URL_VARIABLES = {
     **dict.fromkeys(("openai", "responses"), "OPENAI_BASE_URL"),
     "anthropic": "ANTHROPIC_BASE_URL",
     **dict.fromkeys(_GOOGLE, "GOOGLE_GEMINI_BASE_URL"),
+    "vertex": "GOOGLE_VERTEX_BASE_URL",
 }
 _URLS = {"anthropic": ANTHROPIC_URL, **dict.fromkeys(_GOOGLE, GEMINI_URL)}  # others lead to OpenAI
 _OTHER_KEYS = {"GEMINI_API_KEY": "GOOGLE_API_KEY"}  # a variable -> the one that is read where it is not set
@@ -101,7 +104,7 @@ class ModelConfig:
     model reasons (`config.reasoning`). detail: at how many pixels, or tokens, an image is seen.
     image_placement: where the picture of a tool's result is sent; None: as the doctor found, or as the wire allows.
     vllm: of wire `local`. None: vLLM where it is installed and can load the checkpoint; False: never; True, or the
-    arguments of its `LLM`: always.
+    arguments of its `LLM`: always. vertex: of wire `gemini`, on Vertex AI; its credentials are those of Google Cloud.
     """
 
     wire: Wire
@@ -132,6 +135,7 @@ class ModelConfig:
     detail: Literal["low", "high", "auto", "original"] | None = None
     image_placement: Literal["in_result", "after_result"] | None = None
     vllm: bool | dict[str, Any] | None = None
+    vertex: Vertex | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -141,6 +145,8 @@ class ModelConfig:
     @property
     def address(self) -> str:
         """Where the endpoint is: base_url, or the default of the wire."""
+        if self.vertex is not None:
+            return self.vertex.address(self.base_url)
         return self.base_url or _URLS.get(self.wire, OPENAI_URL)
 
     @property
@@ -164,6 +170,8 @@ def load_model_config(name: str | None, file: Path | None, environ: Mapping[str,
         config = replace(config, wire="responses" if _is_openai(config.address) else "openai")
     if config.wire in ENDPOINTS:
         config = _with_keys(config, environ)
+    if config.vertex is not None:
+        config = replace(config, vertex=config.vertex.fill(environ, str(file or name)))
     return _check(config, str(file or name))
 
 
@@ -285,7 +293,8 @@ def _validate(path: Path, text: str) -> ModelConfig:
 
 def _with_environment(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
     if config.base_url is None:
-        variables = (config.base_url_env or "", _URL_VARIABLES.get(config.wire, ""))
+        usual = _URL_VARIABLES.get("vertex" if config.vertex else config.wire, "")
+        variables = (config.base_url_env or "", usual)
         config = replace(
             config, base_url=next((environ[name] for name in variables if name in environ), None)
         )
@@ -332,7 +341,7 @@ def _check(config: ModelConfig, source: str) -> ModelConfig:
         raise ConfigError(
             f"{source}: api_version is for Azure and needs the address of the resource as base_url; add it"
         )
-    for key, wire in (("vllm", "local"),):
+    for key, wire in (("vllm", "local"), ("vertex", "gemini")):
         if getattr(config, key) is not None and config.wire != wire:
             raise ConfigError(f"{source}: {key!r} is a setting of wire {wire!r}; leave it out")
     for key in _ABOVE_ZERO:

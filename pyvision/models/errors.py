@@ -30,6 +30,7 @@ from urllib.parse import urlsplit
 
 from pyvision.config.model_config import ModelConfig, is_local, without_credentials
 from pyvision.config.secrets import secrets
+from pyvision.config.vertex import VERTEX_LOGIN
 from pyvision.errors import ErrorKind, ModelError
 from pyvision.text.sanitize import REDACTED, Redactor, parse_json, printable
 
@@ -37,7 +38,7 @@ _LONGEST_DETAIL = 300
 _MAX_JSON_VALUES = 400_000  # no thread runs while JSON is parsed: 0.1 s of nothing but brackets
 _MAX_ERROR_CHARS = 64 << 10
 _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key)-[\w*.…-]{4,}|(?<=Bearer )\S+", re.I)
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key)-[\w*.…-]{4,}|(?<=Bearer )\S+|\bya29\.[\w.-]+", re.I)
 _QUOTA = re.compile(
     r"insufficient_quota|exceeded your current quota|billing_hard_limit|credit balance|insufficient credits",
     re.I,
@@ -73,6 +74,11 @@ _STATUSES: Mapping[int, tuple[bool, ErrorKind, str]] = {
     422: (False, "other", "the request was refused (422)"),
     425: (True, "other", "the endpoint is not ready (425)"),
     429: (True, "rate", "too many requests (429)"),
+}
+_VERTEX_STATUSES = {
+    401: f"the token was refused (401); run '{VERTEX_LOGIN}' again",
+    403: "this account may not use the model (403); give it the role roles/aiplatform.user in the project",
+    404: "no such model in this location (404); check the model id, and GOOGLE_CLOUD_LOCATION",
 }
 
 
@@ -145,6 +151,7 @@ class ErrorMapper:
         retry, usual, meaning = _STATUSES.get(
             status, (status >= 500, "other", f"the endpoint failed ({status})")
         )
+        meaning = _VERTEX_STATUSES.get(status, meaning) if self._config.vertex else meaning
         text = _full_text(error.body) or str(error.message)
         kind = _kind(text, status) if status not in {401, 403} else "auth"
         retry_after_s = _retry_after(error.response.headers) or _retry_delay(error.body)

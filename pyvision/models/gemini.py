@@ -10,7 +10,8 @@ number: one that comes twice cannot be found.
 Parts with a thought signature go back as they came, a call without one is a 400. A call that another model wrote has
 none; it goes out with the value that the API documents for that case.
 
-Not covered: Vertex AI, which has other addresses and keys. The newer API is in `gemini_interactions`.
+On Vertex AI the requests are the same; the address is that of a project, and a token stands in for the key (`vertex`).
+The newer API is in `gemini_interactions`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from pyvision.models.endpoint import Ask, Endpoint
 from pyvision.models.openai_chat import base64_of
 from pyvision.models.reply_builder import Item, ReplyBuilder, read_count
 from pyvision.models.tool_calls import arguments_object, plain_name, schema_of
-from pyvision.text.sanitize import replace_surrogates
+from pyvision.models.vertex import VertexTokens
+from pyvision.text.sanitize import REDACTED, replace_surrogates
 from pyvision.types import Finish, Message, Picture, Text, TokenLogprob, ToolCall, ToolOffer, Usage
 
 if TYPE_CHECKING:
@@ -78,7 +80,9 @@ class GeminiApi:
     """Addresses, keys and errors of Google's API, which both of its wires share."""
 
     def __init__(self, config: ModelConfig) -> None:
+        """Raises MissingExtra."""
         self._config = config
+        self._tokens = VertexTokens(config) if config.vertex else None
 
     @property
     def sdk(self) -> Any:
@@ -88,16 +92,16 @@ class GeminiApi:
         return openai
 
     def client(self, key: str | None, http_client: httpx2.Client) -> GeminiClient:
-        return GeminiClient(http_client, {"x-goog-api-key": key} if key else {})
+        return GeminiClient(http_client, {"x-goog-api-key": key} if key and not self._tokens else {})
 
     @contextmanager
     def request(
         self, client: GeminiClient, path: str, body: dict[str, Any], timeout: httpx2.Timeout
     ) -> Iterator[Any]:
         """The response under way. Raises the status errors that the SDKs of the other wires raise."""
-        with client.http_client.stream(
-            "POST", f"{self._root}/{path}", json=body, headers=client.headers, timeout=timeout
-        ) as response:
+        url = f"{self._root}/{path}"
+        headers = {**client.headers, **(self._tokens.headers(url) if self._tokens else {})}
+        with client.http_client.stream("POST", url, json=body, headers=headers, timeout=timeout) as response:
             if response.is_error:
                 raise self._status_error(response)
             yield SimpleNamespace(http_response=response)
@@ -109,11 +113,13 @@ class GeminiApi:
 
     def _status_error(self, response: httpx2.Response) -> Exception:
         response.read()
+        token = response.request.headers.get("authorization", "").removeprefix("Bearer ")
+        text = response.text.replace(token, REDACTED) if token else response.text
         try:
-            body = json.loads(response.text)
+            body = json.loads(text)
         except (ValueError, RecursionError):
             body = None
-        message = response.text.strip() or f"status {response.status_code}"
+        message = text.strip() or f"status {response.status_code}"
         error: Exception = self.sdk.APIStatusError(message, response=response, body=body)
         return error
 

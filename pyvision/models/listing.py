@@ -27,8 +27,10 @@ from pyvision.config.model_config import (
     without_credentials,
 )
 from pyvision.config.secrets import secrets
+from pyvision.config.vertex import VERTEX_LOGIN
 from pyvision.errors import ModelError
 from pyvision.models.connection import deadline, open_client
+from pyvision.models.vertex import VertexTokens
 from pyvision.text.sanitize import Redactor, printable
 
 _LIST_S = 15.0
@@ -77,6 +79,10 @@ def list_models(config: ModelConfig, timeout_s: float = _LIST_S) -> tuple[Listed
     except httpx2.HTTPError as error:
         why = " ".join(Redactor(secrets(config)).text(str(error)).split()) or type(error).__name__
         raise ModelError(f"{where}: cannot be asked for its models ({why[:200]})") from None
+    if response.status_code in {401, 403} and config.vertex is not None:
+        raise ModelError(
+            f"{where}: the token was refused ({response.status_code}); run '{VERTEX_LOGIN}'", kind="auth"
+        )
     if response.status_code in {401, 403}:
         key = config.api_key_env or "PYVISION_API_KEY"
         raise ModelError(f"{where}: the key was refused ({response.status_code}); set {key}", kind="auth")
@@ -140,6 +146,9 @@ def _request(config: ModelConfig) -> tuple[str, dict[str, str]]:
         case "anthropic":
             headers = {"anthropic-version": "2023-06-01"} | ({"x-api-key": key} if key else {})
             return f"{address.removesuffix('/v1')}/v1/models?limit=1000", headers
+        case "gemini" if config.vertex is not None:
+            url = config.vertex.list_address(config.base_url)
+            return f"{url}?pageSize=1000", VertexTokens(config).headers(url)
         case "gemini" | "interactions":
             root = address if urlsplit(address).path else address + urlsplit(GEMINI_URL).path
             return f"{root}/models?pageSize=1000", {"x-goog-api-key": key} if key else {}
@@ -151,10 +160,16 @@ def _request(config: ModelConfig) -> tuple[str, dict[str, str]]:
 
 
 def _read(body: dict[str, Any]) -> tuple[ListedModel, ...]:
-    """The forms of OpenAI and Anthropic (`data`, `id`) and of Gemini (`models`, `name`); llama.cpp sends both."""
+    """The forms of OpenAI and Anthropic (`data`, `id`) and of Gemini (`models`, `name`); llama.cpp sends both.
+
+    Of all that Google publishes on Vertex AI (`publisherModels`), what is a Gemini.
+    """
     more = {str(each.get("name")): each for each in body.get("models") or ()}
     entries = body.get("data")
-    if not isinstance(entries, list):
+    if "publisherModels" in body:
+        names = (str(each["name"]).rpartition("/")[2] for each in body["publisherModels"])
+        entries = [{"id": name} for name in names if name.startswith("gemini")]
+    elif not isinstance(entries, list):
         entries = [each | {"id": str(each["name"]).removeprefix("models/")} for each in body["models"]]
     found = (
         ListedModel(_id(entry), _sees({**more.get(str(entry["id"]), {}), **entry}))

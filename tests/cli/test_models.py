@@ -38,6 +38,13 @@ def test_a_model_in_this_process_needs_its_folder(command: Command) -> None:
     assert rows["local"].split(maxsplit=1)[1].strip() == "a folder with a checkpoint (local:FOLDER)"
 
 
+def test_vertex_needs_a_project_beside_a_login(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
+    (row,) = (line for line in command("models").stdout.splitlines() if line.startswith("vertex "))
+    assert "GOOGLE_CLOUD_PROJECT (set); gcloud auth application-default login, or a key file" in row
+    assert "my-project" not in row
+
+
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows with each search for the servers of this machine, which finds one."""

@@ -29,6 +29,7 @@ EVERY_KEY = {
     "OPENROUTER_API_KEY": KEY,
     "ANTHROPIC_API_KEY": KEY,
     "GEMINI_API_KEY": KEY,
+    "GOOGLE_CLOUD_PROJECT": "project",
     "AZURE_OPENAI_API_KEY": KEY,
     "AZURE_OPENAI_ENDPOINT": "https://resource.openai.azure.com",
 }
@@ -70,7 +71,7 @@ def test_reasoning_comes_from_the_environment() -> None:
 
 SHIPPED = sorted({path.stem for path in data_folder("api_configs").glob("*.json")} - {*TABLES})
 WIRES = {name: name for name in ("offline", "anthropic", "gemini", "local", "responses")}
-WIRES |= {"gemini-interactions": "interactions", "openai": "responses"}
+WIRES |= {"gemini-interactions": "interactions", "openai": "responses", "vertex": "gemini"}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -93,7 +94,8 @@ def test_the_rows_that_people_ask_for_are_there() -> None:
         "sglang",
         "litellm",
     }
-    assert named | {"gemini", "gemini-interactions", "local", "openrouter", "offline"} == set(SHIPPED)
+    google = {"gemini", "gemini-interactions", "vertex"}
+    assert named | google | {"local", "openrouter", "offline"} == set(SHIPPED)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -171,7 +173,7 @@ def test_a_model_id_follows_the_first_colon(name: str, model: str) -> None:
 @pytest.mark.parametrize("name", ["mistral-large", "", "../api_configs/openai", "x" * 300])
 def test_an_unknown_name_lists_the_known_ones(name: str) -> None:
     message = refused(name)
-    assert "ollama, openai, openai-chat, openrouter, responses, sglang, vllm" in message
+    assert "ollama, openai, openai-chat, openrouter, responses, sglang, vertex, vllm" in message
     assert "NAME:MODEL-ID" in message
 
 
