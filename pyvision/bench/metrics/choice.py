@@ -62,7 +62,11 @@ _LEADING = re.compile(
 _REASON = re.compile(
     r"(?:because|since|as|it|this|that|the|in|we|from|there|is\s+(?:right|correct))\b|[A-Z(\"*]", re.ASCII
 )
-_LAST_WORD = re.compile(r"(?<![\w'’])([A-Z])[\s.!*_`\"”$)]*$")
+_ALONE = re.compile(r"\(?([A-Z])\)?(?=[\s,.;/]*(?:$|\b(?:and|or|nor)\b|[A-Z]\b))")
+_LAST_WORD = re.compile(
+    r"(?<![\w'’/&])(?<!\b[A-Z]\.)([A-Z])[\s.!*_`\"”$)]*$"
+)  # not of "N/A", "Q&A", "U.S.A."
+_BESIDE = re.compile(r"(?<![\w'’])([A-Z])\)?\s{0,9}(?:,|,?\s(?:and|or|nor))\s{1,9}$")
 _IS_RIGHT = re.compile(
     r"(?<![\w'’])(?:option\s+|choice\s+)?([A-Z])\)?\**\s+(?:is|seems|must\s+be|fits|would\s+be)\s+(?:the\s+)?(?:right|correct|best|answer|most)"
 )
@@ -70,6 +74,13 @@ _NEGATED = re.compile(
     r"\b(?:not|never|nor|neither|no|isn['’]t|aren['’]t|than|without)\s+(?:an?\s+|the\s+|any\s+)?$",
     re.IGNORECASE,
 )
+_DENIED = re.compile(  # before a letter
+    r"""(?:\b(?:not|never|nor|neither|(?:rather\s+)?than|instead\s+of|without|except|cannot)|n['’]t)
+    (?:\s{1,9}(?:be|think|believe|say|it|it['’]s|is|that|the|an?|any|option|choice|answer|letter|really))*
+    [\s(\[*_`"“]{1,9}$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_DENIAL_CHARS = 80
 _LONGEST = 20_000  # of a reply whose prose is read; of a longer one only the end
 
 
@@ -96,7 +107,7 @@ def find_named(answer: str, options: Options) -> str | None:
 
     In this order: the whole answer; the last "answer is X"; a letter that opens the reply, before its option's text or
     a reason; of the last clauses, the first that says "X is right", holds one letter in brackets or bold, ends with a
-    letter, or holds the text of one option as whole words and without a negation before it.
+    letter, or holds the text of one option as whole words. A letter or text behind a negation is not named.
     """
     if whole := find_exact(answer, options):
         return whole
@@ -132,8 +143,10 @@ def _leading(answer: str, options: Options) -> str | None:
         return None
     rest, gap = answer[match.end() :], answer[match.start() : match.end()]
     text = options[letter].strip().lower()
-    if text and rest.lower().startswith(text):
+    if text and re.match(rf"{re.escape(text)}(?!\w)", rest.lower()):
         return letter
+    if (other := _ALONE.match(rest)) and other[1] in options:
+        return None
     firm = match["round"] or match["mark"] or "\n" in gap
     return letter if firm and (not rest.strip() or "\n" in gap or _REASON.match(rest)) else None
 
@@ -141,12 +154,28 @@ def _leading(answer: str, options: Options) -> str | None:
 def _in_clause(clause: str, options: Options) -> str | None:
     for letters in (
         _IS_RIGHT.findall(clause),
-        [next(filter(None, match.groups())) for match in _MARKED.finditer(clause)],
-        _LAST_WORD.findall(clause),
+        [
+            next(filter(None, match.groups()))
+            for match in _MARKED.finditer(clause)
+            if not _DENIED.search(clause[: match.start()][-_DENIAL_CHARS:])
+        ],
+        _last_letters(clause),
     ):
         if named := {letter for letter in letters if letter in options}:
             return _only(named)
-    return _only(_by_text(clause, options))
+    return _only(_by_text(clause, texts_of(options)))
+
+
+def _last_letters(clause: str) -> list[str]:
+    """The letter that a clause ends with, and one that is named beside it ("A or B"); none where it is denied."""
+    last = _LAST_WORD.search(clause)
+    if last is None:
+        return []
+    before = clause[: last.start()][-_DENIAL_CHARS:]
+    if denied := _DENIED.search(before):
+        return _last_letters(before[: denied.start()].rstrip(" ,;:—–-"))
+    beside = _BESIDE.search(before)
+    return [last[1], beside[1]] if beside else [last[1]]
 
 
 def _by_text(clause: str, options: Options) -> list[str]:
@@ -165,7 +194,7 @@ def _by_text(clause: str, options: Options) -> list[str]:
 
 def _holds(clause: str, text: str) -> bool:
     """Whether the text stands in the clause as whole words; one of up to three letters only at the end."""
-    pattern = rf"(?<![\w.]){re.escape(text)}(?!\w|[.,]\d)"
+    pattern = rf"(?<![\w./&]){re.escape(text)}(?!\w|[.,]\d|/\w)"
     places = [match.start() for match in re.finditer(pattern, clause)]
     if len(text) <= 3 and not text[0].isdigit():
         places = [place for place in places if clause[place + len(text) :].strip(" .!*\"'") == ""]

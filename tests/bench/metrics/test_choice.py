@@ -139,10 +139,30 @@ def test_a_reply_without_an_option_is_not_guessed(flavour: str) -> None:
         ("Without more information, I am unable to choose between A and B.", None),
         ("It is not the plum.", None),
         ("b", "B"),
+        ("It is A rather than B", "A"),
+        ("I take A, not B.", "A"),
+        ("It is not (A), it is (B).", "B"),
+        ("Vitamin B", "B"),
     ],
 )
 def test_strict_finds_the_option_that_the_reply_names(answer: str, letter: str | None) -> None:
     assert score("choice", answer, FRUIT, "strict").parsed == letter
+
+
+@pytest.mark.parametrize("options", [("red apple", "green pear", "plum", "a"), tuple("ABCD")])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "N/A", "n/a", "N.A.", "Answer: N/A", "See the Q&A", "It was made in the U.S.A.", "http://example.org/A",
+        "A/B", "The answer is A/B", "A or B", "A, B", "A and B", "Both A and B", "A, B and C",
+        "Neither A nor B", "It is not B", "Not B.", "It cannot be B", "I don't think it's B", "The answer is not A",
+        "It is not (B).",
+    ],
+)  # fmt: skip
+def test_strict_finds_no_option_where_none_or_several_are_named(
+    answer: str, options: tuple[str, ...]
+) -> None:
+    assert score("choice", answer, sample("B", *options), "strict").parsed is None
 
 
 def test_a_target_may_be_the_text_of_an_option() -> None:
