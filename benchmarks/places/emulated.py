@@ -21,10 +21,11 @@ _DOCKER = (
 class Place:
     """Where PyVision has to run, and the tier of isolation that it should choose there.
 
-    enter: the words before the command. python: the interpreter that runs it. docker: run it in a container of a real
-    engine, with these options. kernel: on another version of Linux (`kernels`), after the script `prepare`. topics: the
-    attacks, in place of the usual ones. In all of these, `{python}`, `{prefix}` (of the interpreter), `{folder}` (an
-    empty one), `{long}` (one with a long path and spaces) and `{profiles}` are replaced.
+    enter: the words before the command. python: the interpreter that runs it; interpreter: in place of this one, a kind
+    of `interpreters`. container: run it in a container of this engine, with these options. kernel: on another version
+    of Linux (`kernels`), after the script `prepare`. topics: the attacks, in place of the usual ones. In all of these,
+    `{python}`, `{prefix}` (of the interpreter), `{folder}` (an empty one), `{long}` (one with a long path and spaces)
+    and `{profiles}` are replaced.
     """
 
     name: str
@@ -34,7 +35,9 @@ class Place:
     needs_user: bool = False
     variables: tuple[tuple[str, str], ...] = ()
     python: str = "{python}"
-    docker: tuple[str, ...] | None = None
+    interpreter: str = ""
+    engine: Literal["docker", "podman"] = "docker"
+    container: tuple[str, ...] | None = None
     kernel: str = ""
     prepare: str = ""
     topics: tuple[str, ...] = ()
@@ -70,6 +73,20 @@ _RESTRICTED = (
     "--tmpfs=/tmp:size=2g,mode=1777",
     "--cap-drop=ALL",
     "--security-opt=no-new-privileges",
+)
+_UNCONFINED_PODMAN = ("--security-opt=seccomp=unconfined", "--security-opt=unmask=ALL")
+# Which interpreter it is matters to the start of a session and to what a cell may read: one topic
+_WITH = partial(Place, topics=("environment",))
+_WITHOUT_BUBBLEWRAP = partial(_WITH, expected="landlock", variables=_NO_BUBBLEWRAP)
+_INTERPRETERS = (
+    _WITH("a virtual environment of Debian's python3", "bwrap", interpreter="Debian", needs_root=False),
+    _WITHOUT_BUBBLEWRAP("the same without bubblewrap", interpreter="Debian", needs_root=False),
+    _WITH("an environment of uv, an ordinary user", "bwrap", USER, interpreter="uv", needs_user=True),
+    _WITHOUT_BUBBLEWRAP("uv without bubblewrap", enter=USER, interpreter="uv", needs_user=True),
+    _WITH("a prefix like conda's, of an ordinary user", "bwrap", USER, interpreter="conda", needs_user=True),
+    _WITHOUT_BUBBLEWRAP("conda without bubblewrap", enter=USER, interpreter="conda", needs_user=True),
+    _WITH("a shim like pyenv's, root", "bwrap", interpreter="pyenv"),
+    _WITHOUT_BUBBLEWRAP("pyenv without bubblewrap", enter=USER, interpreter="pyenv", needs_user=True),
 )
 # On another kernel, which is slow: one topic. Root reads the system there, so that it is the user who is ordinary.
 _ON_KERNEL = partial(Place, needs_root=False, needs_user=True, variables=_IN_TMP, topics=("environment",))
@@ -200,34 +217,63 @@ PLACES = (
         (*_MOUNTS, *_shell("mount -t proc -o hidepid=2 proc /proc"), *USER),
         needs_user=True,
     ),
-    Place("Docker itself, root", "landlock", docker=("--user=0",), needs_root=False, variables=_IN_TMP),
+    Place("Docker itself, root", "landlock", container=("--user=0",), needs_root=False, variables=_IN_TMP),
     Place(
         "Docker itself, an ordinary user",
         "landlock",
-        docker=("--user=10001",),
+        container=("--user=10001",),
         needs_root=False,
         variables=_IN_TMP,
     ),
     Place(
         "Docker itself, restricted",
         "landlock",
-        docker=("--user=10001", *_RESTRICTED),
+        container=("--user=10001", *_RESTRICTED),
         needs_root=False,
         variables=_IN_TMP,
     ),
     Place(
         "Docker itself, unconfined",
         "bwrap",
-        docker=("--user=10001", *_UNCONFINED),
+        container=("--user=10001", *_UNCONFINED),
         needs_root=False,
         variables=_IN_TMP,
     ),
     Place(
         "Docker itself, unconfined, root with both capabilities",
         "bwrap",
-        docker=("--user=0", "--cap-add=SYS_ADMIN", "--cap-add=SYS_PTRACE", *_UNCONFINED),
+        container=("--user=0", "--cap-add=SYS_ADMIN", "--cap-add=SYS_PTRACE", *_UNCONFINED),
         needs_root=False,
         variables=_IN_TMP,
     ),
+    Place(
+        "Podman, root",
+        "landlock",
+        engine="podman",
+        container=("--user=0",),
+        variables=_IN_TMP,
+    ),
+    Place(
+        "Podman, an ordinary user",
+        "landlock",
+        engine="podman",
+        container=("--user=10001",),
+        variables=_IN_TMP,
+    ),
+    Place(
+        "Podman, restricted",
+        "landlock",
+        engine="podman",
+        container=("--user=10001", *_RESTRICTED),
+        variables=_IN_TMP,
+    ),
+    Place(
+        "Podman, unconfined",
+        "bwrap",
+        engine="podman",
+        container=("--user=10001", *_UNCONFINED_PODMAN),
+        variables=_IN_TMP,
+    ),
+    *_INTERPRETERS,
     *_OTHER_KERNELS,
 )

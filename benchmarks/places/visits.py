@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.places import docker, kernels
+from benchmarks.places import engines, interpreters, kernels
 from benchmarks.places.emulated import USER, Place
 from benchmarks.places.kernels import CACHE, ROOT
 
@@ -47,14 +47,18 @@ class Outcome:
 
 def visit(place: Place, topics: Sequence[str], folder: Path) -> Outcome:
     """Ask and attack in this place."""
-    if reason := _why_left_out(place):
+    try:
+        python = interpreters.build(place.interpreter, folder) if place.interpreter else sys.executable
+    except interpreters.InterpreterMissingError as error:
+        return Outcome(place.name, place.expected, "left out", "", 0, 0, f"{error}")
+    if reason := _why_left_out(place, python):
         return Outcome(place.name, place.expected, "left out", "", 0, 0, reason)
     environment = _environment(place, folder)
     out = f"{environment['TMPDIR']}/run-{uuid.uuid4().hex}"
     checks = [("-m", "sandbox", "check", "--json", "--topic", topic) for topic in place.topics or topics]
     try:
         commands = [(*_ASK, "--question", _QUESTION, "--out", out), *checks]
-        asked, *checked = _run_all(place, commands, environment, folder)
+        asked, *checked = _run_all(place, python, commands, environment, folder)
     except kernels.KernelError as error:
         return Outcome(place.name, place.expected, "left out", "", 0, 0, f"{error}")
     if asked.returncode == _REFUSED:
@@ -87,22 +91,22 @@ def visit(place: Place, topics: Sequence[str], folder: Path) -> Outcome:
 
 
 def _run_all(
-    place: Place, commands: Sequence[Sequence[str]], environment: dict[str, str], folder: Path
+    place: Place, python: str, commands: Sequence[Sequence[str]], environment: dict[str, str], folder: Path
 ) -> list[subprocess.CompletedProcess[str]]:
     """Run the interpreter with each of these arguments there; after a question that is refused, with no others."""
     words = [shutil.which(word) or word if word in _PROGRAMS else word for word in place.enter]
-    words = [_fill(word, folder) for word in (*words, place.python)]
+    words = [_fill(word, folder) for word in (*words, place.python.replace("{python}", python))]
     if place.kernel:
         prepare = _fill(place.prepare, folder)
         started = [[*words, *(_fill(word, folder) for word in command)] for command in commands]
         return kernels.run(place.kernel, prepare, started, environment)
     done: list[subprocess.CompletedProcess[str]] = []
     for command in commands:
-        if place.docker is None:
+        if place.container is None:
             done.append(_run([*words, *command], environment))
         else:
-            container = docker.command(ROOT, place.docker, environment)
-            done.append(_run([*container, *words, *command], docker.engine_environment()))
+            container = engines.command(place.engine, ROOT, place.container, environment)
+            done.append(_run([*container, *words, *command], engines.engine_environment()))
         if done[0].returncode == _REFUSED:
             break
     return done
@@ -154,10 +158,10 @@ def _long(folder: Path) -> Path:
     return folder / "a folder with spaces" / ("long" * 20)
 
 
-def _why_left_out(place: Place) -> str:
+def _why_left_out(place: Place, python: str) -> str:
     if place.needs_root and os.getuid() != 0:
         return "only root can make this place"
-    if place.docker is not None and (reason := docker.why_unusable()):
+    if place.container is not None and (reason := engines.why_unusable(place.engine)):
         return reason
     if place.kernel and (reason := kernels.why_unusable()):
         return reason
@@ -173,14 +177,14 @@ def _why_left_out(place: Place) -> str:
                 *USER,
                 "sh",
                 "-c",
-                f'"{sys.executable}" -c "import sandbox, pyvision"',
+                f'"{python}" -c "import sandbox, pyvision"',
             ],  # setpriv itself keeps rights until then
             cwd=ROOT,
             capture_output=True,
             check=False,
         )
         if tried.returncode != 0:
-            return f"user 1001 cannot read {sys.executable}, its packages or {ROOT}"
+            return f"user 1001 cannot read {python}, its packages or {ROOT}"
     return ""
 
 

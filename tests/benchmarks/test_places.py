@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.places import interpreters
 from benchmarks.places.emulated import PLACES, Place
 from benchmarks.places.kernels import KERNELS, ROOT, Kernel, KernelError, build_archive, unpack
 from benchmarks.places.profiles import rules_of
@@ -123,6 +124,37 @@ def test_a_place_without_any_isolation_refuses_in_one_line(tmp_path: Path) -> No
 
 def test_every_kernel_of_a_place_is_known() -> None:
     assert {each.kernel for each in PLACES} - {""} == {each.name for each in KERNELS}
+
+
+def test_every_interpreter_of_a_place_can_be_laid_out() -> None:
+    assert {each.interpreter for each in PLACES} - {""} == set(interpreters.KINDS)
+
+
+def test_an_interpreter_of_another_version_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "python3"
+    other.write_text("#!/bin/sh\necho 2 7\n")
+    other.chmod(0o755)
+    monkeypatch.setattr(interpreters, "_DEBIAN", str(other))
+    place = next(each for each in PLACES if each.interpreter == "Debian")
+    outcome = visit(place, ("environment",), tmp_path)
+    assert (outcome.tier, outcome.note.partition(" is ")[2]) == (
+        "left out",
+        "not of this version, and the packages are of this one",
+    )
+
+
+@pytest.mark.slow
+def test_a_prefix_like_that_of_conda_has_the_packages_of_this_interpreter(tmp_path: Path) -> None:
+    try:
+        python = interpreters.build("conda", tmp_path)
+    except interpreters.InterpreterMissingError as error:
+        pytest.skip(f"{error}")
+    code = "import ipykernel, sys; print(sys.prefix, sys.base_prefix)"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    prefix = str(tmp_path / "python of conda")
+    assert done.stdout.split("\n")[0] == f"{prefix} {prefix}", done.stderr
 
 
 @pytest.mark.skipif(shutil.which("busybox") is None, reason="busybox is what the archive holds")

@@ -1,4 +1,4 @@
-"""Places in containers of a real engine: Docker, or Podman where there is no Docker.
+"""Places in containers of a real engine, Docker or Podman.
 
 Their image holds nothing: the system, the interpreter and this repository are mounted from this machine, read-only,
 so that no registry is needed.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import resource
 import shutil
 import subprocess
 import tarfile
@@ -21,11 +22,7 @@ _IMAGE = "pyvision-places"
 _FOLDERS = ("dev", "etc", "proc", "sys", "usr")
 _LINKS = ("bin", "lib", "lib64", "sbin")  # into /usr, on the systems where they are links
 _START_S = 120.0
-
-
-def find_engine() -> str | None:
-    """The program of an engine."""
-    return shutil.which("docker") or shutil.which("podman")
+_MOST_FILES_OR_PROCESSES = 16_384
 
 
 def engine_environment() -> dict[str, str]:
@@ -33,9 +30,11 @@ def engine_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name == "PATH" or name.startswith("DOCKER_")}
 
 
-def command(root: Path, options: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+def command(engine: str, root: Path, options: Sequence[str], environment: Mapping[str, str]) -> list[str]:
     """The words before a command that runs in a new container without network, in the folder `root`."""
-    words = [find_engine() or "docker", "run", "--rm", "--network", "none", "--workdir", str(root)]
+    words = [*_program(engine), "run", "--rm", "--network", "none", "--workdir", str(root)]
+    if engine == "podman":
+        words += _limits_of_podman()
     for folder in ("/usr", "/etc/ld.so.cache", str(root), *Interpreter.current().folders):
         words += ["--volume", f"{folder}:{folder}:ro"]
     for name in sorted(environment):
@@ -44,14 +43,13 @@ def command(root: Path, options: Sequence[str], environment: Mapping[str, str]) 
 
 
 @cache
-def why_unusable() -> str:
+def why_unusable(engine: str) -> str:
     """Make the image; why the engine cannot, or nothing."""
-    engine = find_engine()
-    if engine is None:
-        return "there is neither Docker nor Podman"
+    if shutil.which(engine) is None:
+        return f"{engine} is missing"
     try:
         made = subprocess.run(
-            [engine, "import", "-", _IMAGE],
+            [*_program(engine), "import", "-", _IMAGE],
             input=_archive(),
             capture_output=True,
             env=engine_environment(),
@@ -64,6 +62,25 @@ def why_unusable() -> str:
         return ""
     lines = made.stderr.decode(errors="replace").strip().splitlines() or [f"exit status {made.returncode}"]
     return f"{engine} import: {lines[-1][:200]}"
+
+
+def _program(engine: str) -> list[str]:
+    """Podman's usual runtime, crun, refuses cgroup v1 and v2 side by side; runc does not."""
+    return ["podman", "--runtime", "runc"] if engine == "podman" and shutil.which("runc") else [engine]
+
+
+def _limits_of_podman() -> list[str]:
+    """In place of its defaults, which a root without CAP_SYS_RESOURCE cannot raise to."""
+    words = []
+    for name, number in (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC)):
+        _, hard = resource.getrlimit(number)
+        most = (
+            _MOST_FILES_OR_PROCESSES
+            if hard == resource.RLIM_INFINITY
+            else min(hard, _MOST_FILES_OR_PROCESSES)
+        )
+        words += ["--ulimit", f"{name}={most}:{most}"]
+    return words
 
 
 def _archive() -> bytes:
