@@ -286,11 +286,17 @@ def _parts(message: Message, calls: Mapping[str, _Called]) -> Iterator[dict[str,
 
 
 def _convert_opaque(message: Message) -> list[dict[str, Any]]:
-    """The parts as they came; none where there are none, or the text was cut."""
+    """The parts as they came, then what was put back behind them; none where there are none, or the text was cut.
+
+    The API leaves out the stop string at which it ended, and signs an empty text in its place.
+    """
     parts: list[dict[str, Any]] = json.loads(message.opaque.content) if message.opaque else []
     text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
     called = sum("functionCall" in part for part in parts)
-    return parts if text == message.text and called == len(message.calls) else []
+    if not parts or called != len(message.calls) or not message.text.startswith(text):
+        return []
+    behind = message.text.removeprefix(text)
+    return [*parts, {"text": replace_surrogates(behind)}] if behind else parts
 
 
 def _convert_message(message: Message) -> Iterator[dict[str, Any]]:

@@ -233,13 +233,21 @@ def _turn(message: Message, names: Mapping[str, str], resolution: Mapping[str, s
 
 
 def _find_steps(message: Message) -> list[dict[str, Any]]:
-    """The steps as they came; none where there are none, or the reply was cut."""
+    """The steps as they came; where the text was cut, what is left of it follows the thoughts.
+
+    None where there are none, and where calls were cut.
+    """
     steps: list[dict[str, Any]] = json.loads(message.opaque.content) if message.opaque else []
     text = "".join(texts(step.get("content")) for step in steps if step["type"] == "model_output")
     calls = [step for step in steps if step["type"] == "function_call"]
     is_whole = all(isinstance(call["arguments"], dict) for call in calls)
     is_same = text == message.text and [call["id"] for call in calls] == [call.id for call in message.calls]
-    return steps if is_whole and is_same else []
+    if is_whole and is_same:
+        return steps
+    thoughts = [step for step in steps if step["type"] == "thought"]
+    if calls or message.calls or not thoughts:
+        return []
+    return [*thoughts, {"type": "model_output", "content": _content(message, {})}]
 
 
 def _result(message: Message, name: str, resolution: Mapping[str, str]) -> dict[str, Any]:

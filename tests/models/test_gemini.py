@@ -341,5 +341,35 @@ def test_a_call_of_another_model_goes_out_with_the_documented_signature() -> Non
     assert model_turn["parts"][1]["functionCall"]["id"] == results["parts"][0]["functionResponse"]["id"]
 
 
+def test_the_signature_of_a_reply_that_ended_at_a_stop_string_goes_back() -> None:
+    """The API leaves the stop string out; it is put back behind what was signed."""
+    says = [ServedReply(CELL, reasoning="hm", seal=f"c2ln+/{number}=") for number in range(3)]
+    turns = [*HELLO]
+    with open_model(says) as (model, server):
+        for _ in says:
+            turns += [reply_message(model.complete(turns, STOP)), text("output")]
+        bodies = [request.body["contents"] for request in server.requests]
+    assert bodies[2][1::2] == [
+        {
+            "role": "model",
+            "parts": [
+                {"text": CELL.removesuffix("</code>")},
+                {"text": "", "thoughtSignature": f"c2ln+/{number}="},
+                {"text": "</code>"},
+            ],
+        }
+        for number in range(2)
+    ]
+    assert bodies[2][: len(bodies[1])] == bodies[1]
+
+
+def test_a_signature_does_not_go_back_with_a_text_that_was_cut() -> None:
+    parts = [{"text": CELL + " and more"}, {"text": "", "thoughtSignature": "c2ln"}]
+    opaque = Opaque("gemini:m", json.dumps(parts))
+    with open_model(["hi"]) as (model, server):
+        model.complete((*HELLO, Message("assistant", (Text(CELL),), opaque=opaque)), STOP)
+        assert server.requests[0].body["contents"][1]["parts"] == [{"text": CELL}]
+
+
 def test_nothing_is_opaque_where_nothing_is_signed() -> None:
     assert called({"text": "so"}).opaque is None

@@ -16,10 +16,11 @@ from pyvision.text.replies import reply_message
 from pyvision.types import Message, Opaque, Picture, Reply, Sampling, Text, ToolCall, ToolOffer
 from tests.doubles import picture
 from tests.servers import wires
+from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.conversation import ServedReply
 from tests.servers.faults import Fault
 from tests.servers.server import ModelServer
-from tests.servers.wires import HELLO, STOP, answer, text
+from tests.servers.wires import CELL, HELLO, STOP, answer, text
 
 open_model = partial(wires.open_model, "interactions")
 
@@ -238,6 +239,17 @@ def test_a_call_that_was_cut_goes_out_as_text_with_its_result() -> None:
     reply = replied(stream(*cut))
     sent = steps_after(reply_message(reply), result(reply.calls[0], "write less", is_error=True))
     assert (reply.finish, [step["type"] for step in sent]) == ("length", ["model_output", "user_input"])
+
+
+@pytest.mark.parametrize("can", [CLEAN, Capabilities(honours_stop=False)])
+def test_the_thought_of_a_reply_that_ended_at_a_stop_string_goes_back(can: Capabilities) -> None:
+    """Whether the endpoint leaves the stop string out, or writes on behind it."""
+    says = [ServedReply(f"{CELL}\nand more", reasoning="hm", seal="c2ln+/=="), ServedReply("hi")]
+    with open_model(says, can) as (model, server):
+        reply = model.complete(HELLO, STOP)
+        model.complete((*HELLO, reply_message(reply), text("output")), STOP)
+        steps = server.requests[1].body["input"]
+    assert steps[1:3] == [THOUGHT, {"type": "model_output", "content": [{"type": "text", "text": CELL}]}]
 
 
 def test_a_thought_without_a_signature_does_not_go_back() -> None:
