@@ -149,7 +149,7 @@ def round_note(event: Note, events: Sequence[Event]) -> Markup:
     counts = "; ".join(_format_counts(what, by_change) for what, by_change in event.data["counts"].items())
     text = f"Round {event.data['round']}, {_COMPARISONS[comparison]}: {counts}; distance {event.data['distance']:g}"
     facts = element("p", text, class_="facts")
-    if comparison != "inter":
+    if comparison != "inter" or not event.data["distance"]:
         return facts
     return element("div", facts, _figure(*[*figures(record("", _notes_before(event, events)))][-1]))
 

@@ -29,6 +29,7 @@ _HEAD = (
 _TEXT = '<text x="{x:.1f}" y="{y:.1f}" fill="{ink}"{more}>{text}</text>'
 _HALO = ' text-anchor="middle" paint-order="stroke" stroke="#ffffff" stroke-width="4"'
 _GAP_X, _GAP_Y, _MARGIN = 70, 76, 24
+_ARROW = 28  # pixels of a line that its label leaves visible
 _MAX_WIDTH = 980  # pixels; a wider row is wrapped
 
 
@@ -216,7 +217,7 @@ def _bend(line: _Line, start: Box, end: Box) -> tuple[float, float]:
     if start.y == end.y:
         between = abs(start.centre[0] - end.centre[0])
         free = between - start.width / 2 - end.width / 2
-        far = free > 90 or free < len(_short(line.text)) * _CHARACTER  # or no room for the label
+        far = free > 90 or free < len(_short(line.text)) * _CHARACTER + _ARROW  # or no room for the label
         return 0.0, (start.height + 60 if far else 0) + twin
     return float(twin), 0.0
 

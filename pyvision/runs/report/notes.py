@@ -23,11 +23,33 @@ Renderer = Callable[
 ]  # takes a note, and the events of the run that contain it
 _INLINE_CHARS = 120  # a longer value gets a block
 
+_SENTENCE_CHARS = 400
+_SENTENCES: Mapping[str, tuple[str, str]] = {  # label -> a title, and a text with values of the note
+    "form": ("Form of the program: {form}", "{why}"),
+    "malformed": ("A reply that cannot be used", "{role}: {why}"),
+    "visual_answer": ("What is seen: {answer}", "next question: {query}"),
+    "backtrack": ("Back to {to}", "from {from}: {why}"),
+    "skipped": ("Not asked: {role}", "{why}"),
+    "debugging_ended": ("Debugging ended", "round {round}: {ending}"),
+    "debate_ended": ("Debate ended", "round {round}: {ending}"),
+    "tentative_answer": ("Answer after round {round}", "{answer}"),
+}
+_ENDINGS = {
+    "accepted": "the program is accepted",
+    "rounds": "no round is left",
+    "repeated": "the new program was tried before",
+    "unclear": "the critic gave no verdict",
+    "no_program": "no new program was written",
+    "limit": "a budget is spent",
+    "agreed": "a round that changed nothing",
+    "no_graph": "nobody wrote a graph",
+}
+
 # Of a search path.
 _INK = {"not informative": "#b3261e", "informative": "#b35c00", "answerable": "#1b7a3d"}
 _FILL = {"not informative": "#fdecea", "informative": "#fff1dc", "answerable": "#e6f5ea"}
 _SIGN = {"not informative": "✗", "informative": "→", "answerable": "✓"}
-_ROW, _INDENT, _HEIGHT, _WIDTH, _CHARACTER = 34, 44, 24, 240, 7.0  # pixels
+_ROW, _INDENT, _HEIGHT, _WIDTH, _CHARACTER = 34, 44, 24, 240, 7.4  # pixels
 _RESULT_CHARS = 90
 _PLAIN, _PAPER = "#444444", "#f6f6f6"
 
@@ -52,10 +74,10 @@ def render_note(event: Note, events: Sequence[Event]) -> Markup:
     A recording may come from anybody: data that a renderer cannot read is listed.
     """
     renderer = RENDERERS.get(event.label)
-    if renderer is None:
-        return plain_note(event)
     try:
-        return renderer(event, events)
+        if event.label in _SENTENCES:
+            return _sentence_note(event)
+        return plain_note(event) if renderer is None else renderer(event, events)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         return plain_note(event)
 
@@ -70,6 +92,14 @@ def plain_note(event: Note) -> Markup:
     ]
     heading = element("b", event.label.replace("_", " "))
     return element("div", heading, element("dl", *rows) if rows else None, class_="note")
+
+
+def _sentence_note(event: Note) -> Markup:
+    """A note of one sentence."""
+    title, text = _SENTENCES[event.label]
+    data = {**event.data, "ending": _ENDINGS.get(str(event.data.get("why")), event.data.get("why"))}
+    heading, said = (shorten(part.format_map(data), _SENTENCE_CHARS) for part in (title, text))
+    return element("div", element("p", element("b", heading), f" · {said}"), class_="note")
 
 
 def search_steps(notes: Sequence[Note]) -> Iterator[Step]:

@@ -13,7 +13,11 @@ from pyvision.strategies.bdog.graphs import Changed, Difference, difference
 from pyvision.strategies.bdog.graphs.graph import Change
 
 _MOST_CHANGES = 8  # of a round
-_ENDINGS = {"agreed": "the graphs agree", "rounds": "no round was left", "no_graph": "nobody wrote a graph"}
+_ENDINGS = {
+    "agreed": "a round that changed nothing",
+    "rounds": "no round was left",
+    "no_graph": "nobody wrote a graph",
+}
 
 
 def round_list(events: Sequence[Event]) -> Markup | None:
@@ -25,7 +29,11 @@ def round_list(events: Sequence[Event]) -> Markup | None:
         return None  # a recording may come from anybody, and `graph` may be another strategy's note
     if not items:
         return None
-    why = f"; it ended in round {found.end_round}: {_ending(found.why_ended)}" if found.end_round else ""
+    why = (
+        f"; the debate ended in round {found.end_round}: {_ending(found.why_ended)}"
+        if found.end_round
+        else ""
+    )
     heading = element("p", element("b", "What the rounds changed"), why)
     return element("div", heading, element("ol", *items), class_="rounds")
 

@@ -6,6 +6,7 @@ The report renders whole turns of a recorded run. The demo renders the same even
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
@@ -18,7 +19,7 @@ from pyvision.runs.report.programs import boxes_found
 from pyvision.runs.report.run import Names, Turn, as_picture, pair_figures
 from pyvision.text.replies import find_thought
 from pyvision.text.tool_calls import render_reply
-from pyvision.types import Message, Outcome, Picture, Text, ToolCall
+from pyvision.types import Message, Outcome, Picture, Text, ToolCall, ToolRequest
 from sandbox import CellResult, Figure, Omitted, Stream
 
 _STATUS = {"ok": "ran", "error": "raised an error", "timeout": "timed out", "died": "the kernel died"}
@@ -28,6 +29,7 @@ _CONCLUDES = "host.conclude("  # a visual program, which its note shows
 _NOTED = {"graph", "program", "refinement", "verdict", "plan", "decomposed"}  # their notes show a whole reply
 _IMAGE_SEARCHES = {"identical_image_search", "image_search"}
 _SUMMARY_CHARS = 100  # of a tool call
+_LIST_HEAD = re.compile(r"\A\s*(?:Retrievals|Knowledge):\s*\[\s*")
 
 
 class ImageRenderer(Protocol):
@@ -127,10 +129,10 @@ def tool_block(ran: ToolRun, images: ImageRenderer) -> Markup:
     summary = element(
         "summary",
         element("b", ran.tool.replace("_", " ")),
-        f" {shorten(request.text, _SUMMARY_CHARS)}" if request.text else None,
+        f" {shorten(_asked(request), _SUMMARY_CHARS)}",
         element(
             "span",
-            f" → {shorten(found, _SUMMARY_CHARS) or 'nothing'}",
+            f" → {shorten(_LIST_HEAD.sub('', found), _SUMMARY_CHARS) or 'nothing'}",
             class_="bad" if observation.error else None,
         ),
         element("small", " answered before" if ran.is_cached else f" {ran.seconds:.1f} s"),
@@ -305,6 +307,13 @@ def _error_text(result: CellResult) -> str:
 
 def _field(label: str, text: str) -> Markup | None:
     return element("div", element("small", label), element("pre", text, tabindex=0)) if text else None
+
+
+def _asked(request: ToolRequest) -> str:
+    """What a tool was asked, on one line: its text, and the options that are texts."""
+    return ", ".join(
+        filter(None, [request.text, *(v for v in request.options.values() if isinstance(v, str))])
+    )
 
 
 def _format_options(options: Mapping[str, Any]) -> str:

@@ -170,3 +170,15 @@ def test_a_label_longer_than_the_gap_is_below_the_boxes() -> None:
     )
     label = next(t for t in svg.iter(space + "text") if t.text == "directly to the left of")
     assert float(label.get("y", 0)) > bottom
+
+
+def test_a_label_as_long_as_the_gap_leaves_its_line_visible() -> None:
+    row = Graph(
+        (Node("a", "hub"), Node("b", "left"), Node("c", "right")),
+        (Edge("a", "b", "on"), Edge("a", "c", "on"), Edge("b", "c", "left of c")),
+    )
+    svg = ElementTree.fromstring(draw(difference(row, row)))
+    space = "{http://www.w3.org/2000/svg}"
+    boxes = [float(rect.get("y", 0)) for rect in svg.iter(space + "rect") if rect.get("x")]
+    label = next(text for text in svg.iter(space + "text") if text.text == "left of c")
+    assert float(label.get("y", 0)) > max(boxes) + 40

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from pyvision.events import Note
 from pyvision.runs.report.notes import render_note
 from tests.runs.report.parsed import Page
@@ -66,3 +68,32 @@ def test_a_difference_within_a_round_is_one_between_the_two_sides() -> None:
 def test_an_invalid_graph_is_shown_plainly() -> None:
     event = Note("graph", {"graph": 5})
     assert "<svg" not in render_note(event, (event,))
+
+
+@pytest.mark.parametrize(
+    ("note", "sentence"),
+    [
+        (Note("form", {"form": "vqa", "why": "choices are given"}), "vqa · choices are given"),
+        (
+            Note("backtrack", {"from": "vqa", "to": "START", "why": "it failed"}),
+            "START · from vqa: it failed",
+        ),
+        (Note("debugging_ended", {"why": "rounds", "round": 3}), "round 3: no round is left"),
+        (Note("debugging_ended", {"why": "<b>", "round": 3}), "round 3: <b>"),
+    ],
+)
+def test_a_short_note_is_a_sentence(note: Note, sentence: str) -> None:
+    assert sentence in Page(render_note(note, (note,))).text
+
+
+def test_a_sentence_without_its_values_is_a_list() -> None:
+    note = Note("malformed", {"why": "no code", "left": 2})
+    assert Page(render_note(note, (note,))).text == "malformedwhyno codeleft2"
+
+
+def test_a_round_that_changed_nothing_is_not_drawn_again() -> None:
+    blueprint, opponent, change, _ = a_debate()
+    unchanged = Note("difference", {**change.data, "counts": {"entities": {"kept": 2}}, "distance": 0.0})
+    found = render_note(unchanged, (blueprint, opponent, unchanged))
+    assert "entities unchanged" in found
+    assert "<svg" not in found

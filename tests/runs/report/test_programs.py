@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from pyvision.events import Note
+from pyvision.events import ModelCall, Note
 from pyvision.runs.report.notes import render_note
 from pyvision.runs.report.programs import boxes_found, values_by_line
+from pyvision.types import Reply
 from tests.doubles import picture
 from tests.runs.report.parsed import Page
 
@@ -157,3 +158,15 @@ def test_boxes_are_drawn_on_the_image_that_they_were_found_in() -> None:
 )
 def test_damaged_boxes_are_left_out(boxes: object) -> None:
     assert boxes_found(Note("program", {"boxes": boxes}), {"image_clue_0": picture(40, 30)}) == ()
+
+
+def test_a_verdict_without_a_critic_says_so() -> None:
+    event = verdict(score=None)
+    asked = ModelCall("critic", "scripted", (), Reply("wrong"), 0.0)
+    assert "it failed, so no critic was asked" in render_note(event, (RAN, event))
+    assert "it failed, so no critic was asked" not in render_note(event, (RAN, asked, event))
+
+
+def test_a_correction_in_the_critics_reply_is_named() -> None:
+    event = verdict(corrected=True)
+    assert "rejected; corrected in the same reply" in render_note(event, (RAN, event))

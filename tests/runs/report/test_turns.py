@@ -32,6 +32,17 @@ def test_a_use_is_one_line_that_opens_on_the_whole() -> None:
         assert part in rendered.text
 
 
+def test_a_use_names_the_property_that_it_verifies() -> None:
+    asked = ToolRequest("cup", picture(33, 20), {"property": "blue"})
+    assert page(asked, Observation("yes")).text.startswith("similar image cup, blue → yes")
+
+
+def test_a_list_of_hits_begins_with_its_first_one() -> None:
+    assert page(ToolRequest("cup"), Observation("Retrievals: [\n  a cup\n]")).text.startswith(
+        "similar image cup → a cup"
+    )
+
+
 def test_the_failure_of_a_tool_is_shown_as_an_error() -> None:
     assert "error" in page(ToolRequest("?"), Observation(error="the provider is down")).text
 
