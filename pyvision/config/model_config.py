@@ -151,8 +151,8 @@ class ModelConfig:
 
     @property
     def source(self) -> str:
-        """Who alone can read the opaque content of its replies (`types.Opaque`): the wire and the model."""
-        return f"{self.wire}:{self.model or ''}"
+        """Who alone can read the opaque content of its replies (`types.Opaque`): the API and the model."""
+        return f"{'vertex' if self.vertex else self.wire}:{self.model or ''}"
 
 
 def load_model_config(name: str | None, file: Path | None, environ: Mapping[str, str]) -> ModelConfig:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pyvision.errors import ConfigError
 
@@ -22,6 +23,8 @@ class Vertex:
 
     None: GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION or `global`.
     """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}  # an unknown key of the file is an error
 
     project: str | None = None
     location: str | None = None

@@ -265,6 +265,18 @@ def test_the_setting_is_refused_for_another_wire(tmp_path: Path) -> None:
         load_model_config(None, file, {})
 
 
+def test_an_unknown_key_of_the_place_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"wire": "gemini", "model": "m", "vertex": {"projekt": "p"}}))
+    with pytest.raises(ConfigError, match=r"vertex\.projekt: unexpected"):
+        load_model_config(None, file, {"GOOGLE_CLOUD_PROJECT": "p"})
+
+
+def test_signatures_are_for_the_api_that_made_them() -> None:
+    sources = {ModelConfig("gemini", "m", vertex=vertex).source for vertex in (PLACE, None)}
+    assert sources == {"vertex:m", "gemini:m"}
+
+
 def test_the_place_is_recorded() -> None:
     config = load_model_config("vertex", None, {"GOOGLE_CLOUD_PROJECT": "mine"})
     assert without_secrets(config)["vertex"] == {"project": "mine", "location": "global"}
