@@ -58,7 +58,7 @@ class Interrupts:
             later(_WAKE_S, lambda: self._wake_until_noticed(running, later))
 
     @contextmanager
-    def deferred(self) -> Iterator[None]:
+    def defer(self) -> Iterator[None]:
         """Raise an interrupt after this block instead of within it. In other threads nothing is raised anyway."""
         if threading.current_thread() is not threading.main_thread():
             yield

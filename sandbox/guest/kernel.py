@@ -134,7 +134,7 @@ class CellKernel(IPythonKernel):
         )  # otherwise an early message is dropped silently
         while True:
             try:
-                with self.interrupts.deferred():
+                with self.interrupts.defer():
                     self.session.send(self.stdin_socket, "host_call", content, parent, ident, buffers=buffers)
                 return
             except zmq.ZMQError as error:
@@ -144,7 +144,7 @@ class CellKernel(IPythonKernel):
 
     def _receive_host_reply(self) -> tuple[dict[str, Any], list[bytes]]:
         self.stdin_socket.poll()  # can raise KeyboardInterrupt
-        with self.interrupts.deferred():
+        with self.interrupts.defer():
             _, message = self.session.recv(self.stdin_socket)
         return message["content"], [bytes(buffer) for buffer in message["buffers"]]
 

@@ -27,9 +27,11 @@ ISOLATED = (Finding("isolation", "yes"),)
 EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
 
 
-def examined(wire: str, can: Capabilities, weather: Weather = fair, **settings: Any) -> ProbeReport:
+def examined(
+    wire: str, can: Capabilities, weather: Weather = fair, timeout_s: float = 60.0, **settings: Any
+) -> ProbeReport:
     with ModelServer(Sighted(can), can=can, weather=weather) as server:
-        config = configured(wire, server, api_key=KEY, timeout_s=2.0, retry_s=0.01, **settings)
+        config = configured(wire, server, api_key=KEY, timeout_s=timeout_s, retry_s=0.01, **settings)
         found = run_probes(config, lambda subject: None, machine=lambda: ISOLATED)
         assert len(server.requests) <= CALLS
     assert KEY not in str(asdict(found))
@@ -189,7 +191,7 @@ FATAL += [
 
 @pytest.mark.parametrize(("wire", "fault"), FATAL)
 def test_an_endpoint_that_fails_is_asked_nothing_more(wire: str, fault: str) -> None:
-    found = examined(wire, Capabilities(), Plan([], after=fault))
+    found = examined(wire, Capabilities(), Plan([], after=fault), timeout_s=2.0)
     assert found.endpoint_failed
     assert found.profile is None
     assert set(verdicts(found).values()) == {"no", "not tried"}

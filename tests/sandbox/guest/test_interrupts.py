@@ -85,7 +85,7 @@ def test_an_interrupt_of_an_earlier_cell_does_nothing(interrupts: Interrupts) ->
 
 def test_a_deferred_interrupt_is_raised_after_the_block(interrupts: Interrupts) -> None:
     def receive() -> None:
-        with interrupts.deferred():
+        with interrupts.defer():
             send()
             parts.append("all")
 
@@ -97,7 +97,7 @@ def test_a_deferred_interrupt_is_raised_after_the_block(interrupts: Interrupts) 
 
 def test_a_thread_of_the_cell_defers_nothing(interrupts: Interrupts) -> None:
     def receive() -> None:
-        with interrupts.deferred():
+        with interrupts.defer():
             inside.set()
             left.wait(60)
 

@@ -160,7 +160,9 @@ class Near:
 
     def __init__(self, world: World) -> None:
         question = Question("?", ())
-        episode = Episode(question, {}, Limits(), CannedSandbox(), lambda event: None, tools=world.tools)
+        episode = Episode(
+            question, {}, Limits(max_seconds=None), CannedSandbox(), lambda event: None, tools=world.tools
+        )
         self._functions = Services(episode).functions
 
     def __getattr__(self, name: str) -> Any:
