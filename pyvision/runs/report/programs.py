@@ -47,7 +47,7 @@ def verdict_note(event: Note, events: Sequence[Event]) -> Markup:
     """The verdict on the program before it, with the lines that it marks."""
     data = event.data
     program = next(iter(_programs_before(event, events)), None)
-    judged = _format_verdict(data) if _is_judged(event, events) else "it failed, so no critic was asked"
+    judged = _format_verdict(data) if _is_judged(event, events) else "rejected without asking a critic"
     heading = element("b", f"Verdict {data['round']}: {_VERDICTS[data['verdict']]}")
     prose = data.get("prose")
     return element(
@@ -185,7 +185,7 @@ def _programs_before(event: Note, events: Sequence[Event]) -> Iterator[str]:
 
 
 def _is_judged(event: Note, events: Sequence[Event]) -> bool:
-    """Whether a model was asked between the program that failed and the verdict on it."""
+    """Whether a model was asked between the program and the verdict on it."""
     if event.data["score"] is not None:
         return True
     at = next((place for place, other in enumerate(events) if other is event), len(events))
@@ -193,7 +193,7 @@ def _is_judged(event: Note, events: Sequence[Event]) -> bool:
         if isinstance(other, ModelCall) and not other.for_tool:
             return True
         if isinstance(other, Note) and other.label == "program":
-            return not other.data["error"]
+            return False
     return True
 
 

@@ -218,9 +218,13 @@ def failure_of(execution: Execution) -> Verdict | None:
         return None
     line = execution.line
     if line is None or line > len(execution.program.splitlines()):
-        fault = Marks(fault=NOTHING_MARKED)
-        return Verdict("wrong", is_accepted=False, marks=fault, prose=f"It fails: {execution.error}")
+        return rejected(f"It fails: {execution.error}")
     return Verdict("wrong", is_accepted=False, marks=Marks((line_span(execution.program, line, line),)))
+
+
+def rejected(why: str) -> Verdict:
+    """The verdict on a program that is wrong at no known place."""
+    return Verdict("wrong", is_accepted=False, marks=Marks(fault=NOTHING_MARKED), prose=why)
 
 
 def judge_blocks(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:

@@ -20,6 +20,7 @@ from pyvision.strategies.vdebugger.roles import (
     failure_of,
     judge_blocks,
     refine,
+    rejected,
     self_debug,
 )
 from pyvision.strategies.vdebugger.trace_format import Keep, shorten
@@ -44,10 +45,10 @@ class VDebugger:
     crop_margin_px: by how much crops and detections are enlarged. box_origin: the corner from which a box in the
     answer is measured. critic_sees: `image` also sends critic and refiner the images of the question and the parts that
     the program looked at; the paper's roles are text-only. critic_on_error: the critic also judges a program that
-    cannot run or raised an exception, as in the paper, and always with trained critics; else such a program is wrong
-    without a critic, at the line that raised. one_reply: a critic that is also the refiner (one model plays both)
-    writes the corrected program in the reply that rejects the old one; in the paper these are two requests, and trained
-    critics and refiners always get two.
+    cannot run, raised an exception or returned nothing that is an answer, as in the paper, and always with trained
+    critics; else such a program is wrong without a critic, at the line that raised. one_reply: a critic that is also
+    the refiner (one model plays both) writes the corrected program in the reply that rejects the old one; in the paper
+    these are two requests, and trained critics and refiners always get two.
     """
 
     continues: ClassVar[bool] = False
@@ -160,7 +161,7 @@ class DebugLoop:
 
     def ask_critic(self, execution: Execution, number: int, critic: Critic) -> tuple[Verdict, str | None]:
         """Ask a critic, and the refiner if it rejects the program without correcting it."""
-        failed = None if self._config.critic_on_error else failure_of(execution)
+        failed = None if self._config.critic_on_error else self._failure(execution)
         verdict = failed or critic(self._client, execution, self._config.threshold)
         self._note_verdict(verdict, execution, number)
         if verdict.is_accepted or verdict.word == "unclear":
@@ -172,6 +173,16 @@ class DebugLoop:
         verdict, program = self_debug(self._client, execution)
         self._note_verdict(verdict, execution, number)
         return verdict, program
+
+    def _failure(self, execution: Execution) -> Verdict | None:
+        """The verdict on a program that failed, or whose result is no answer, whatever a critic thinks of it."""
+        if execution.returned is None:
+            return failure_of(execution)
+        try:
+            self._read(execution)
+        except FormatError as error:
+            return rejected(f"It gives no answer: {error}")
+        return None
 
     def _debug(self) -> None:
         program = draft(self._client)

@@ -163,8 +163,8 @@ def test_damaged_boxes_are_left_out(boxes: object) -> None:
 def test_a_verdict_without_a_critic_says_so() -> None:
     event = verdict(score=None)
     asked = ModelCall("critic", "scripted", (), Reply("wrong"), 0.0)
-    assert "it failed, so no critic was asked" in render_note(event, (RAN, event))
-    assert "it failed, so no critic was asked" not in render_note(event, (RAN, asked, event))
+    assert "rejected without asking a critic" in render_note(event, (RAN, event))
+    assert "rejected without asking a critic" not in render_note(event, (RAN, asked, event))
 
 
 def test_a_correction_in_the_critics_reply_is_named() -> None:

@@ -1,4 +1,4 @@
-"""A critic that is also the refiner corrects the program in the reply that rejects it."""
+"""Requests that are spared: a refiner beside a critic that corrects, and a critic of what is certainly wrong."""
 
 from __future__ import annotations
 
@@ -110,3 +110,12 @@ def test_a_refiner_of_its_own_writes_the_correction(stage: Stage) -> None:
 )
 def test_a_correction_follows_its_heading_behind_the_marks(reply: str, rest: str) -> None:
     assert split_correction(reply)[1] == rest
+
+
+@pytest.mark.parametrize(
+    ("body", "why"), [("return None", "returned None"), ("return {}", "returned a dict")]
+)
+def test_a_result_that_is_no_answer_is_rejected_without_a_critic(stage: Stage, body: str, why: str) -> None:
+    assert stage.solve([program(body), GOOD, "right"], VDebugger()) == Answer("3")
+    assert stage.roles == ["coder", "refiner", "critic"]
+    assert f"the program {why}" in stage.request_text(1)
