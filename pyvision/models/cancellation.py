@@ -25,9 +25,8 @@ class Cancellation:
         self._is_cancelled = False
         self._callbacks: list[Callable[[], None]] = []
         self._lock = threading.RLock()
-        self._readers: list[
-            _Reader
-        ] = []  # idle; starting a thread for each request would cost more than the rest
+        # The idle ones: to start a thread for each request would cost more than the rest.
+        self._readers: list[_Reader] = []
 
     @property
     def is_cancelled(self) -> bool:
@@ -69,7 +68,7 @@ class Cancellation:
         except IndexError:
             return _Reader()
 
-    def give_back(self, reader: _Reader) -> None:
+    def keep_reader(self, reader: _Reader) -> None:
         """Keep the idle thread for the next stream; the threads end with the token."""
         self._readers.append(reader)
 
@@ -129,7 +128,7 @@ def interruptible(
             if not is_waiting:
                 while not isinstance(piece, _End) or piece is cancelled:
                     piece = pieces.get()
-                cancellation.give_back(reader)
+                cancellation.keep_reader(reader)
     if piece.error is not None:
         raise piece.error
 

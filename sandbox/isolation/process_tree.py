@@ -186,10 +186,10 @@ def _find_mapped_files(process: str, folder: str) -> Iterator[tuple[tuple[int, i
         if line.endswith(" (deleted)\n") and folder in line:
             addresses, _, _, device, inode, _ = line.split(maxsplit=5)
             major, minor = (int(part, 16) for part in device.split(":"))
-            yield (os.makedev(major, minor), int(inode)), _mapped_file_bytes(task, addresses)
+            yield (os.makedev(major, minor), int(inode)), _measure_mapped_files(task, addresses)
 
 
-def _mapped_file_bytes(task: str, addresses: str) -> int | None:
+def _measure_mapped_files(task: str, addresses: str) -> int | None:
     try:
         process = f"/proc/{task.rpartition('/')[2]}"  # which has this folder for every thread
         return os.stat(f"{process}/map_files/{addresses}").st_blocks * _BLOCK  # noqa: PTH116 - behind the link

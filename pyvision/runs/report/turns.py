@@ -129,7 +129,7 @@ def tool_block(ran: ToolRun, images: ImageRenderer) -> Markup:
     summary = element(
         "summary",
         element("b", ran.tool.replace("_", " ")),
-        f" {shorten(_asked(request), _SUMMARY_CHARS)}",
+        f" {shorten(_describe_request(request), _SUMMARY_CHARS)}",
         element(
             "span",
             f" → {shorten(_LIST_HEAD.sub('', found), _SUMMARY_CHARS) or 'nothing'}",
@@ -309,7 +309,7 @@ def _field(label: str, text: str) -> Markup | None:
     return element("div", element("small", label), element("pre", text, tabindex=0)) if text else None
 
 
-def _asked(request: ToolRequest) -> str:
+def _describe_request(request: ToolRequest) -> str:
     """What a tool was asked, on one line: its text, and the options that are texts."""
     return ", ".join(
         filter(None, [request.text, *(v for v in request.options.values() if isinstance(v, str))])
