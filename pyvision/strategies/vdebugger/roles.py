@@ -218,11 +218,11 @@ def failure_of(execution: Execution) -> Verdict | None:
         return None
     line = execution.line
     if line is None or line > len(execution.program.splitlines()):
-        return rejected(f"It fails: {execution.error}")
+        return reject(f"It fails: {execution.error}")
     return Verdict("wrong", is_accepted=False, marks=Marks((line_span(execution.program, line, line),)))
 
 
-def rejected(why: str) -> Verdict:
+def reject(why: str) -> Verdict:
     """The verdict on a program that is wrong at no known place."""
     return Verdict("wrong", is_accepted=False, marks=Marks(fault=NOTHING_MARKED), prose=why)
 

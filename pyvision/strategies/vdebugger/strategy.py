@@ -20,7 +20,7 @@ from pyvision.strategies.vdebugger.roles import (
     failure_of,
     judge_blocks,
     refine,
-    rejected,
+    reject,
     self_debug,
 )
 from pyvision.strategies.vdebugger.trace_format import Keep, shorten
@@ -181,7 +181,7 @@ class DebugLoop:
         try:
             self._read(execution)
         except FormatError as error:
-            return rejected(f"It gives no answer: {error}")
+            return reject(f"It gives no answer: {error}")
         return None
 
     def _debug(self) -> None:
