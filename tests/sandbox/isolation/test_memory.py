@@ -5,20 +5,26 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from queue import Queue
 from threading import Event
 
 import pytest
 
 from sandbox import CellResult, Policy, Sandbox
+from sandbox.isolation import memory
+from sandbox.isolation.confinement import has_capability
 from sandbox.isolation.memory import Watchdog, WatchedSession
 from sandbox.isolation.process_tree import WatchedTree
 from sandbox.policy import MIB, Exhausted
 from tests.sandbox.ordinary_user import OrdinaryUser, ordinary_user
 from tests.sandbox.processes import wait_until
 
+_CAP_SYS_NICE = 23  # linux/capability.h
 POLICY = Policy(cell_timeout_s=30, memory_bytes=256 * MIB, session_memory="watchdog")
 TAKE = """
 def take(mebibytes):
@@ -90,6 +96,63 @@ time.sleep(20)
     code = code.replace("lambda: (take(110), time.sleep(20))", "hold")
     hold = "def hold():\n    data = take(110)\n    time.sleep(20)\n"
     assert error_of(sandbox, TAKE + hold + code) == "OutOfMemory"
+
+
+_HOLD_WITHOUT_FIRST_THREAD = """
+import ctypes, platform, sys, threading
+def hold():
+    data = bytearray(60 * 2**20)
+    data[::4096] = b"x" * len(data[::4096])
+    print("ready", flush=True)
+    threading.Event().wait()
+threading.Thread(target=hold).start()
+sys.stdin.readline()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
+"""
+
+
+def _end_first_thread(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    process.stdin.write(b"\n")
+    process.stdin.flush()
+    assert wait_until(lambda: Path(f"/proc/{process.pid}/statm").read_text().startswith("0 "))
+
+
+def test_first_threads_that_end_during_a_measurement_hide_nothing() -> None:
+    command = [sys.executable, "-c", _HOLD_WITHOUT_FIRST_THREAD]
+    with ExitStack() as stack:
+        first, second = (
+            stack.enter_context(
+                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+            )
+            for _ in range(2)
+        )
+        for process in (first, second):
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+        _end_first_thread(second)
+
+        def list_members(known: set[str]) -> list[str]:
+            if not known:
+                known.add("first")
+                return [f"/proc/{first.pid}"]
+            if "second" in known:
+                return []
+            known.add("second")
+            _end_first_thread(first)
+            return [f"/proc/{second.pid}"]
+
+        assert memory._exact_bytes(list_members) > 120 * MIB
+
+
+@pytest.mark.skipif(not has_capability(_CAP_SYS_NICE), reason="only root may raise a priority")
+def test_the_thread_that_measures_precedes_the_sessions(sandbox: Sandbox) -> None:
+    with sandbox.open():
+        (thread,) = (each for each in threading.enumerate() if each.name == "sandbox-watchdog")
+        assert thread.native_id is not None
+        number = thread.native_id
+        assert wait_until(lambda: os.getpriority(os.PRIO_PROCESS, number) < 0)
 
 
 def test_deleted_files_in_memory_count_beside_the_heap(sandbox: Sandbox) -> None:
