@@ -16,7 +16,7 @@ import socket
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ MAX_BODY_BYTES = 16 << 20
 MAX_ERROR_BYTES = 64 << 10
 _UNPACKED_BYTES = 64 << 10  # at once
 _SENT_BYTES = 16 << 10  # at once
+_REST_S = 0.1
 _GZIP = 16 + zlib.MAX_WBITS
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _DEADLINE: ContextVar[float] = ContextVar("deadline")  # of time.monotonic()
@@ -71,6 +72,20 @@ def deadline(until: float) -> Iterator[None]:
         yield
     finally:
         _DEADLINE.reset(token)
+
+
+def read_rest(response: httpx2.Response, pieces: Iterator[bytes]) -> None:
+    """Read what follows the last event of a reply, for 0.1 s at most: only then the connection can be used again.
+
+    A new one costs a handshake; the end of a body mostly comes together with the last event.
+    """
+    from httpx2 import HTTPError
+
+    stream: Any = response.stream  # as `_limit_response` made it
+    stream.until = min(stream.until, time.monotonic() + _REST_S)
+    with suppress(HTTPError):
+        for _ in pieces:
+            pass
 
 
 class _Network:
@@ -221,7 +236,7 @@ def _make_limited_stream() -> Callable[..., httpx2.SyncByteStream]:
             cuts: bool,
         ) -> None:
             self._stream = stream
-            self._until = until
+            self.until = until
             self._limit = limit
             self._unpack = unpack
             self._cuts = cuts
@@ -239,7 +254,7 @@ def _make_limited_stream() -> Callable[..., httpx2.SyncByteStream]:
         def _pieces(self) -> Iterator[bytes]:
             pieces = iter(self._stream)
             while True:
-                with deadline(self._until):
+                with deadline(self.until):
                     piece = next(pieces, None)
                 if piece is None:
                     return

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pyvision.config.model_config import ModelConfig, is_local
 from pyvision.config.reasoning import reasoning_fields
-from pyvision.models.connection import deadline, open_client
+from pyvision.models.connection import deadline, open_client, read_rest
 from pyvision.models.errors import ErrorMapper, complaint, decode_body
 from pyvision.models.reply_builder import ReplyBuilder, reply_of
 from pyvision.models.streaming import DONE, StopCutter, parse_events, whole
@@ -313,7 +313,9 @@ def _objects(
 ) -> Iterator[dict[str, Any]]:
     """The JSON objects of a response, streamed or in one piece. Raises ModelError for an error in them."""
     if "text/event-stream" in response.headers.get("content-type", ""):
-        yield from _stream_objects(response.iter_bytes(), error_mapper, builder)
+        pieces = response.iter_bytes()
+        yield from _stream_objects(pieces, error_mapper, builder)
+        read_rest(response, pieces)
         return
     body = response.read()
     if body.lstrip().startswith((b"data:", b"event:")):  # a stream without its content type

@@ -59,6 +59,20 @@ def test_the_last_piece_of_a_stream_is_the_whole_reply(wire: str) -> None:
 
 
 @EVERY_WIRE
+def test_a_stream_leaves_its_connection_to_the_next_one(wire: str) -> None:
+    with open_model(wire, ["one", "two", "three"]) as (model, server):
+        for _ in range(3):
+            model.complete(HELLO, Sampling())
+    assert server.connection_count == 1
+
+
+def test_a_stream_that_stays_open_after_its_last_event_ends_with_it() -> None:
+    with open_model("completions", ["one"], faults=[Fault(ending="held")]) as (model, server):
+        assert model.complete(HELLO, Sampling()).text == "one"
+        wait_until(lambda: server.cut_short == 1)  # the client has closed the connection
+
+
+@EVERY_WIRE
 def test_the_tokens_of_a_stream_are_counted(wire: str) -> None:
     with open_model(wire, ["one two three four"]) as (model, _):
         *_, reply = model.stream(HELLO, Sampling())

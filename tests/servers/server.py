@@ -53,6 +53,7 @@ class ModelServer:
         fault_of_get: Fault = _NO_FAULT,
     ) -> None:
         self.requests: list[Request] = []
+        self.connection_count = 0  # opened so far
         self.cut_short = 0  # answers the client did not read to their end
         self.asked: list[tuple[str, Mapping[str, str]]] = []  # path and headers of each GET
         self.models = models or {"object": "list", "data": [{"id": "m", "object": "model"}]}
@@ -144,6 +145,7 @@ class ModelServer:
     def opened(self, connection: socket.socket) -> None:
         with self._lock:
             self._connections.add(connection)
+            self.connection_count += 1
 
     def closed(self, connection: socket.socket) -> None:
         with self._lock:
