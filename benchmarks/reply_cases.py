@@ -170,6 +170,15 @@ def verdict(draw: random.Random, number: int) -> Case:
     return Case(forms.wrong_in(number, EXECUTED, part, f"Given an image: {QUESTION}"), f"wrong: {part}")
 
 
+def correction(draw: random.Random, number: int) -> Case:
+    """A critic's verdict that EXECUTED is wrong, and the corrected program under a heading."""
+    part, program, query = draw.choice(PARTS), _program(draw), f"Given an image: {QUESTION}"
+    wrong = forms.wrong_in(number, EXECUTED, part, query)
+    heading = forms.CORRECTIONS_IN[number % len(forms.CORRECTIONS_IN)]
+    written = forms.program_in(draw.randrange(len(forms.PROGRAMS_IN)), program, query)
+    return Case(f"{wrong}\n\n{heading}\n{written}", f"wrong: {part}\n{program}")
+
+
 def blocks(draw: random.Random, number: int) -> Case:
     """A verdict on each block of EXECUTED; the decision is the first that is wrong."""
     words = [draw.choice(("right", "right", "wrong")) for _ in blocks_of(EXECUTED)]

@@ -185,6 +185,11 @@ WRONG_IN = (  # «m» is the program with a mark, «s» the marked part alone
     "wrong\n# «q»\n«m»", "wrong\n```python\n# «q»\n«m»\n```", "wrong\n«e»", "wrong\n```python\n«e»\n```", "wrong\n«z»",
     "wrong\n```python\n«z»\n```", "- wrong\n\n«m»", "> wrong\n\n«m»", "wrong\n«u»",
 )  # fmt: skip
+CORRECTIONS_IN = (
+    "# Correction", "## Correction", "**Correction**", "Correction:", "### Corrected program", "**Corrected program:**",
+    "The corrected program:", "Here is the corrected program:", "# Correction\n", "# Corrected Program",
+    "The correction:", "`# Correction`", "1. Correction",
+)  # fmt: skip
 BLOCKS_IN = (  # «n» is the number of a block, «w» right or wrong, «W» the same with a capital
     "BLOCK «n»: «w», it finds the cups", "BLOCK «n»: «w»", "Block «n»: «w»", "block «n»: «w»", "BLOCK «n» - «w»",
     "BLOCK «n» – «w»", "BLOCK «n» — «w», it finds the cups", "BLOCK «n» is «w»", "BLOCK «n» is «w».", "BLOCK «n»: «W»",

@@ -179,9 +179,9 @@ def _judge(reply: str) -> str | None:
     return f"{found.ruling}{f': {found.answer}' if found.answer is not None else ''} [{found.finding}]"
 
 
-def _client(reply: str) -> vdebugger.RoleClient:
+def _client(reply: str, *, corrects: bool = False) -> vdebugger.RoleClient:
     question = _question()
-    return vdebugger.RoleClient(_episode(reply, question), query_of(question))
+    return vdebugger.RoleClient(_episode(reply, question), query_of(question), corrects=corrects)
 
 
 def _draft(reply: str) -> str | None:
@@ -204,6 +204,15 @@ def _critique(reply: str) -> str | None:
     found = vdebugger.critique(_client(reply), _RAN, None)
     marked = ", ".join(EXECUTED[span.start : span.end] for span in found.marks.spans)
     return None if found.word == "unclear" else f"{found.word}: {marked}".rstrip(": ")
+
+
+def _correct(reply: str) -> str | None:
+    """The marks and the program of a critic that is also the refiner, which is asked where there is no program."""
+    found = vdebugger.critique(_client(reply, corrects=True), _RAN, None)
+    if found.correction is None:
+        raise AskedAgainError
+    marked = ", ".join(EXECUTED[span.start : span.end] for span in found.marks.spans)
+    return f"{found.word}: {marked}\n{canonical(found.correction, SIGNATURE).text}"
 
 
 def _judge_blocks(reply: str) -> str | None:
@@ -246,6 +255,7 @@ ROLES: Mapping[str, Role] = {
     "code_loop: cell": Role(len(forms.CELLS_IN), cases.cell, _run_cell),
     "vdebugger: coder": Role(len(forms.PROGRAMS_IN), cases.draft, _draft),
     "vdebugger: critic": Role(len(forms.WRONG_IN), cases.verdict, _critique),
+    "vdebugger: corrector": Role(len(forms.WRONG_IN), cases.correction, _correct),
     "vdebugger: refiner": Role(len(forms.PROGRAMS_IN), cases.draft, _refine),
     "vdebugger: per_block": Role(len(forms.BLOCKS_IN), cases.blocks, _judge_blocks),
     "vdebugger: self_debug": Role(len(forms.PROGRAMS_IN), cases.self_debug, _self_debug),

@@ -318,7 +318,7 @@ def _read_verdict(client: RoleClient, reply: Reply, program: str, threshold: flo
     """The verdict of a reply; with it the correction, if one is asked for, parses and was not cut."""
     text, rest = split_correction(reply.text) if client.corrects else (reply.text, "")
     verdict = verdict_of(replace(reply, text=text), marks_in(text, program), threshold)
-    if verdict.is_accepted or verdict.word == "unclear" or not defines_function(rest):
+    if verdict.is_accepted or verdict.word == "unclear" or not rest.strip():
         return verdict
     written = _read_program(client, replace(reply, text=rest))
     if isinstance(written, Missing) or reply.finish == "length":

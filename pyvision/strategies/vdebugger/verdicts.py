@@ -17,8 +17,9 @@ Word: TypeAlias = Literal["right", "wrong", "unclear"]
 NOTHING_MARKED = "nothing is marked"
 OPEN, CLOSE = "<<<BUG>>>", "<<<BUG/>>>"
 _MARKED = re.compile(
-    r"<<<\s*BUG\s*>>>(.*?)<<<\s*(?:BUG\s*/|/\s*BUG|END[ _]?BUG)\s*>>>", re.DOTALL | re.IGNORECASE
-)
+    r"<<<\s*BUG\s*>>>((?:(?!<<<\s*BUG\s*>>>).)*?)<<<\s*(?:BUG\s*/|/\s*BUG|END[ _]?BUG)\s*>>>",
+    re.DOTALL | re.IGNORECASE,
+)  # up to the next opening mark: linear
 _ANY_MARK = re.compile(r"<<<\s*(?:/\s*|END[ _]?)?BUG\s*/?\s*>>>", re.IGNORECASE)
 _WORD = re.compile(r"(?P<negated>\bnot\s+|n't\s+)?\b(?P<word>right|correct|wrong|incorrect)\b", re.IGNORECASE)
 _FIRST = re.compile(r"[\s>*_`#\"'.:-]*(?P<word>right|correct|wrong|incorrect)\b", re.IGNORECASE)
@@ -38,7 +39,7 @@ _CODE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _CORRECTION = re.compile(
-    r"^[\W_]{0,10}(?:(?:here(?: is|'s) )?the )?correct(?:ion|ed)\b[^\n=()]{0,40}$",
+    r"^[\W_]{0,10}(?:\d{1,2}[.)]\s{1,9})?(?:(?:here(?: is|'s) )?the )?correct(?:ion|ed)\b[^\n=()]{0,40}$",
     re.IGNORECASE | re.MULTILINE,
 )
 _PROSE_CHARS = 1000
@@ -105,10 +106,10 @@ def verdict_of(reply: Reply, marks: Marks, threshold: float | None) -> Verdict:
 
 
 def split_correction(reply: str) -> tuple[str, str]:
-    """A critic's reply up to its heading "Correction", and what follows it; a heading before the last mark is none."""
+    """A critic's reply up to its heading "Correction", and what follows it; a heading before the first mark is none."""
     text = without_thinking(reply)
-    marked = max((found.end() for found in _ANY_MARK.finditer(text)), default=0)
-    heading = _CORRECTION.search(text, marked)
+    marked = _MARKED.search(text)
+    heading = _CORRECTION.search(text, marked.end() if marked else 0)
     if heading is None:
         return reply, ""
     return reply.removesuffix(text[heading.start() :]), text[heading.end() :]

@@ -106,3 +106,9 @@ def test_an_insertion_never_removes_a_line_without_a_mark(lines: list[str]) -> N
     unmarked = [line for at, line in enumerate(PROGRAM.splitlines()) if at != 3]
     rest = iter(result)
     assert all(line in rest for line in unmarked)
+
+
+@pytest.mark.parametrize("piece", ["<<<BUG>>>x", "<<<BUG/>>>x", "<<<BUG>>>\n", "<<< BUG"])
+def test_marks_without_an_end_take_time_in_proportion_to_their_number(piece: str) -> None:
+    """A quadratic search takes hours here, and ends at the time limit of the suite."""
+    assert marks_in(f"wrong\n{piece * 100_000}", "def execute_command(image):\n    return 1").spans == ()

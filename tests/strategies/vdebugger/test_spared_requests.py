@@ -103,6 +103,7 @@ def test_a_refiner_of_its_own_writes_the_correction(stage: Stage) -> None:
         ("wrong\nit\n# Correction\nx", "\nx"),
         ("wrong\nit\n**Corrected program:**\nx", "\nx"),
         ("wrong\nHere is the corrected version:\nx", "\nx"),
+        ("wrong\n<<<BUG>>>y<<<BUG/>>>\n1. Correction\n<<<BUG>>>x<<<BUG/>>>", "\n<<<BUG>>>x<<<BUG/>>>"),
         ("wrong\n    corrected = 1\nx", ""),
         ("wrong\n# Correction\n<<<BUG>>>x<<<BUG/>>>", ""),
         ("<think>wrong\n# Correction\ny</think>wrong\n# Correction\nx", "\nx"),
