@@ -1,6 +1,6 @@
-"""Kill a host or its helper processes at random moments, and count what is left of its containers after two seconds.
+"""Kill a host or its helper processes at random moments, and count what is left of its containers after some seconds.
 
-    python -m benchmarks.teardown [--isolation landlock] [--kills 200] [--load 4] [--seed 0]
+    python -m benchmarks.teardown [--isolation landlock] [--kills 200] [--load 4] [--within 2] [--seed 0]
 
 Survivors are found by their mounts: every process in a container of the host has its private folder in
 /proc/PID/mountinfo, whatever its name. In the landlock tier they are found by the user id of the sandbox, which it
@@ -161,6 +161,9 @@ def main() -> int:
     parser.add_argument("--isolation", choices=("bwrap", "landlock"), default="bwrap", help="the tier")
     parser.add_argument("--kills", type=int, default=200, metavar="N")
     parser.add_argument("--load", type=int, default=4, metavar="N", help="busy loops beside it")
+    parser.add_argument(
+        "--within", type=float, default=_LIMIT_S, metavar="S", help="when to look, in seconds"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     options = parser.parse_args()
     chance = random.Random(options.seed)
@@ -170,11 +173,14 @@ def main() -> int:
     with _busy(options.load):
         for number in range(options.kills):
             victim = victims[number % len(victims)]
-            left = survivors_of(victim, chance.uniform(0, 1), tier)
+            left = survivors_of(victim, chance.uniform(0, 1), tier, options.within)
             bad += bool(left)
             if left:
                 print(f"kill {number} ({victim}): {'; '.join(left)}", flush=True)
-    print(f"{options.kills} kills beside {options.load} busy loops: something survived {bad} of them")
+    print(
+        f"{options.kills} kills beside {options.load} busy loops: something survived {bad} of them "
+        f"by {options.within:g} s"
+    )
     return 1 if bad else 0
 
 

@@ -16,8 +16,8 @@ mapping of it is shared anonymous memory).
 Not covered: memory touched between two measurements. The next one comes before a session could fill its remaining
 memory at 4 GiB/s per processor, but at most every 50 ms, and later on a busy machine, unless root gave the thread a
 higher priority: a session can briefly exceed its limit by what it touches in that time, when RLIMIT_AS of each process
-is the only limit. Memory of Linux itself (page tables, mappings, file
-locks, pipes) is bounded by RLIMIT_NPROC, RLIMIT_NOFILE and Linux's own limits, not here.
+is the only limit. Memory of Linux itself (page tables, mappings, file locks, pipes) is bounded by RLIMIT_NPROC,
+RLIMIT_NOFILE and Linux's own limits, not here.
 """
 
 from __future__ import annotations
