@@ -18,7 +18,7 @@ Mutation: TypeAlias = Callable[[bytes, bytes, Random], bytes]
 
 _SLOW_S = 0.1
 _GROWTH_MIB = 64
-_WARM_UP = 200  # inputs before the measurement, for imports and allocations
+_WARM_UP = 200  # inputs before the measurement at most, for imports and allocations
 _MAX_FAILURES = 20
 _MAX_MUTATIONS = 6  # of one input
 _MAX_BYTES = 300_000
@@ -88,7 +88,7 @@ def fuzz(target: Target, count: int, seed: int) -> Report:
 
 
 def _measure(read: Read, target: Target, count: int, seed: int) -> Report:
-    for data in inputs(target, _WARM_UP, seed + 1):
+    for data in inputs(target, min(count, _WARM_UP), seed + 1):
         attempt(read, data)
     reset_peak()
     before, started = rss_mb(), time.monotonic()
