@@ -64,6 +64,7 @@ class RetryingModel:
                 restart = Restart(error.brief, *attempts.next(error))
             yield restart
             self._sleep(restart.wait_s)
+            yield ""  # a run that was stopped meanwhile closes the stream here, and makes no other call
 
     def close(self) -> None:
         """Close the wrapped model, if it holds connections."""

@@ -126,7 +126,7 @@ def test_an_interrupted_stream_restarts() -> None:
     model = RetryingModel(Broken(2), clock=lambda: clock.now, sleep=clock.sleep, jitter=lambda: 1.0)
     pieces = list(model.stream(HELLO, Sampling()))
     first, second = Restart(str(BUSY), 2, 1.0), Restart(str(BUSY), 3, 2.0)
-    assert pieces == ["one ", first, "one ", second, "one ", "two", Reply("one two")]
+    assert pieces == ["one ", first, "", "one ", second, "", "one ", "two", Reply("one two")]
     assert clock.sleeps == [1.0, 2.0]
 
 
@@ -136,8 +136,17 @@ def test_a_restart_says_what_failed_before_the_wait_for_the_next_call() -> None:
     pieces = retried(Scripted([unavailable, "hi"]), clock).stream(HELLO, Sampling())
     assert next(pieces) == Restart("503 from a.b", 2, 1.0)
     assert clock.sleeps == []
-    assert list(pieces) == ["hi", Reply("hi")]
+    assert list(pieces) == ["", "hi", Reply("hi")]
     assert clock.sleeps == [1.0]
+
+
+def test_a_stream_that_is_closed_during_the_wait_makes_no_other_call() -> None:
+    clock, model = Clock(), Scripted([BUSY, "hi"])
+    pieces = retried(model, clock).stream(HELLO, Sampling())
+    next(pieces)
+    assert (next(pieces), clock.sleeps) == ("", [1.0])
+    del pieces
+    assert len(model.requests) == 1
 
 
 def test_a_stream_that_fails_for_good_raises() -> None:
