@@ -57,7 +57,7 @@ class Tracer:
         if self._cell is not None and not self._batches.stopped:
             self._cell.end()
         self._release()
-        self._batches.flush()
+        self._batches.stop()
 
     def record(self, event: dict[str, Any], call: _Call) -> None:
         """Record an event, except of a suspended generator that is closed: not every Python traces that."""

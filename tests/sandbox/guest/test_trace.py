@@ -15,6 +15,7 @@ from sandbox.guest.trace import Tracer
 from sandbox.protocol.trace import TraceCollector
 from sandbox.results import Change
 from tests.sandbox.guest.traced import Cells, changes, limits, lines, steps, values
+from tests.sandbox.processes import wait_until
 
 LOOPS = """
 def main():
@@ -371,3 +372,8 @@ def test_a_trace_in_another_thread_than_the_main_one_works() -> None:
     thread.start()
     thread.join()
     assert values(collector.trace(), "a") == ["[1]"]
+
+
+def test_a_trace_leaves_no_thread_behind() -> None:
+    Cells().run("x = 1")
+    assert wait_until(lambda: "trace" not in {thread.name for thread in threading.enumerate()})
