@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -92,8 +93,8 @@ def table(results: Sequence[Result], requests: int, fallen: int, seconds: float)
 
 def _answer(server: ModelServer, wire: str, questions: int, at_once: int) -> list[Result]:
     settings = configured(wire, server, timeout_s=10.0, retry_s=120.0)
-    model = build(settings)
     with (
+        closing(build(settings)) as model,
         tempfile.TemporaryDirectory() as folder,
         Sandbox() as sandbox,
         ThreadPoolExecutor(at_once) as threads,
