@@ -87,6 +87,5 @@ def _spell(hint: Any) -> str:
         return " or ".join(repr(choice) for choice in get_args(hint))
     if get_args(hint):
         return " or ".join(_spell(part) for part in get_args(hint))
-    return _TYPES.get(hint) or str(
-        getattr(hint, "form", hint.__name__)
-    )  # a type of our own says how it is written
+    own = getattr(hint, "form", hint.__name__)  # a type of our own says how it is written
+    return _TYPES.get(hint, str(own))

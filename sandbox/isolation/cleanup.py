@@ -27,18 +27,16 @@ _MAX_PATH_BYTES = 60  # the path of a Unix socket has 107 bytes at most
 _NEW_S = 60.0  # a folder this young may be one that its host is about to lock
 _FIRST_UID = 1_800_000_000  # far from what user databases, containers and systemd allocate
 _UIDS = 1 << 20
-# The first input line names the folder, each other one the process to kill. The end of the input means that the host
-# has ended, unless the last line was `done`. The arguments are cgroup directories, each with one subdirectory per
-# session.
+# Each input line names the process to kill. The end of the input means that the host has ended, unless the last line
+# was `done`. The arguments are cgroup directories, each with one subdirectory per session.
 _SCRIPT = """
-read -r folder
 while read -r word; do
   test "$word" = done && exit
   process=$word
 done
 test -n "$process" && kill -9 "$process"
 for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
-  rm -rf -- "$folder" || test "$try" -lt 6 || chmod -R u+rwX -- "$folder"
+  rm -rf -- "$FOLDER" || test "$try" -lt 6 || chmod -R u+rwX -- "$FOLDER"
   left=
   for group in "$@"; do
     test -d "$group" || continue
@@ -162,14 +160,14 @@ class OrphanReaper:
     def _start(self) -> None:
         self._process = subprocess.Popen(
             self._command,
-            env={"PATH": "/usr/bin:/bin"},
+            # Not an argument: every user of the machine can read those.
+            env={"PATH": "/usr/bin:/bin", "FOLDER": str(self._folder)},
             cwd="/",
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        self._send(str(self._folder))  # not as an argument, which every user of the machine can read
 
     def _send(self, word: str) -> None:
         assert self._process.stdin is not None

@@ -100,3 +100,15 @@ def test_a_folder_made_right_before_the_host_was_killed_is_removed(folders: Path
     killed = subprocess.run([sys.executable, "-c", host], cwd=PROJECT, check=False)
     assert killed.returncode == -9
     assert wait_until(lambda: not list(folders.iterdir()))
+
+
+def test_the_reaper_removes_its_folder_alone_whatever_the_path_holds(folders: Path) -> None:
+    kept, own = folders / "a", folders / "a\n b"
+    kept.mkdir()
+    own.mkdir()
+    reaper = OrphanReaper(own)
+    assert reaper._process.stdin is not None
+    reaper._process.stdin.close()  # as if the host had ended
+    assert wait_until(lambda: not own.exists())
+    reaper.dismiss()
+    assert kept.is_dir()
