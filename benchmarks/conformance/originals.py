@@ -304,9 +304,7 @@ def main() -> None:
     signal.signal(signal.SIGPROF, _interrupt)
     out, sys.stdout = sys.stdout, sys.stderr  # some scorers print
     for line in sys.stdin:
-        signal.setitimer(
-            signal.ITIMER_PROF, _SECONDS
-        )  # not the time of day: it must not depend on other work
+        signal.setitimer(signal.ITIMER_PROF, _SECONDS)  # of the processor: other work cannot use it up
         try:
             value: Any = score(json.loads(line))
         except _GuessError:

@@ -174,7 +174,7 @@ def load_transformers(folder: Path) -> Checkpoint:
         ImportError,
         RuntimeError,
         AssertionError,
-    ) as error:  # the last one by vLLM's changes
+    ) as error:  # the last one with vLLM
         raise wrap_error(f"local:{folder}: cannot be loaded", error) from error
 
 

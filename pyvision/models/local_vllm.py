@@ -114,10 +114,8 @@ class VllmCheckpoint:
 
         renderer, longest = self._engine.renderer, self._llm.model_config.max_model_len
         template = {"add_generation_prompt": True} | dict(settings["template"])
-        settled = {
-            "add_special_tokens": False,
-            "max_total_tokens": None,
-        }  # the template adds them; checked below
+        # The template adds special tokens; the length is checked below.
+        settled = {"add_special_tokens": False, "max_total_tokens": None}
         try:
             _, (prompt,) = renderer.render_chat(
                 [[_with_images(message) for message in messages]],

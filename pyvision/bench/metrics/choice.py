@@ -63,9 +63,8 @@ _REASON = re.compile(
     r"(?:because|since|as|it|this|that|the|in|we|from|there|is\s+(?:right|correct))\b|[A-Z(\"*]", re.ASCII
 )
 _ALONE = re.compile(r"\(?([A-Z])\)?(?=[\s,.;/]*(?:$|\b(?:and|or|nor)\b|[A-Z]\b))")
-_LAST_WORD = re.compile(
-    r"(?<![\w'’/&])(?<!\b[A-Z]\.)([A-Z])[\s.!*_`\"”$)]*$"
-)  # not of "N/A", "Q&A", "U.S.A."
+# Not of "N/A", "Q&A", "U.S.A."
+_LAST_WORD = re.compile(r"(?<![\w'’/&])(?<!\b[A-Z]\.)([A-Z])[\s.!*_`\"”$)]*$")
 _BESIDE = re.compile(r"(?<![\w'’])([A-Z])\)?\s{0,9}(?:,|,?\s(?:and|or|nor))\s{1,9}$")
 _IS_RIGHT = re.compile(
     r"(?<![\w'’])(?:option\s+|choice\s+)?([A-Z])\)?\**\s+(?:is|seems|must\s+be|fits|would\s+be)\s+(?:the\s+)?(?:right|correct|best|answer|most)"
@@ -113,9 +112,8 @@ def find_named(answer: str, options: Options) -> str | None:
         return whole
     end = answer[-_LONGEST:]
     clauses = clauses_of(end)
-    after_commas = clauses_of(
-        end.replace(", ", "\n")
-    )  # "Since it is not clear, the answer is B" names an option
+    # "Since it is not clear, the answer is B" names an option.
+    after_commas = clauses_of(end.replace(", ", "\n"))
     if cued := _find_cued_option((*after_commas, *clauses), options):
         return cued
     if clauses and answer.lstrip().startswith(clauses[0][:20]) and (led := _leading(answer, options)):

@@ -9,15 +9,11 @@ from pyvision.events import Event
 from pyvision.runs.report.debates import Record, record
 from pyvision.runs.report.graph_drawing import SIGN
 from pyvision.runs.report.markup import Markup, element, join
+from pyvision.runs.report.notes import ENDINGS
 from pyvision.strategies.bdog.graphs import Changed, Difference, difference
 from pyvision.strategies.bdog.graphs.graph import Change
 
 _MOST_CHANGES = 8  # of a round
-_ENDINGS = {
-    "agreed": "a round that changed nothing",
-    "rounds": "no round was left",
-    "no_graph": "nobody wrote a graph",
-}
 
 
 def round_list(events: Sequence[Event]) -> Markup | None:
@@ -39,7 +35,7 @@ def round_list(events: Sequence[Event]) -> Markup | None:
 
 
 def _ending(why: str | None) -> str:
-    return _ENDINGS.get(why or "", (why or "no reason recorded").replace("_", " "))
+    return ENDINGS.get(why or "", (why or "no reason recorded").replace("_", " "))
 
 
 def _round_changes(found: Record) -> Iterator[Difference]:

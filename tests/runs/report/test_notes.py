@@ -78,7 +78,7 @@ def test_an_invalid_graph_is_shown_plainly() -> None:
             Note("backtrack", {"from": "vqa", "to": "START", "why": "it failed"}),
             "START · from vqa: it failed",
         ),
-        (Note("debugging_ended", {"why": "rounds", "round": 3}), "round 3: no round is left"),
+        (Note("debugging_ended", {"why": "rounds", "round": 3}), "round 3: no round was left"),
         (Note("debugging_ended", {"why": "<b>", "round": 3}), "round 3: <b>"),
     ],
 )
