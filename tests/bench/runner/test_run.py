@@ -255,9 +255,15 @@ def test_a_run_resumed_after_a_signal_equals_an_undisturbed_one(tmp_path: Path) 
 
 
 def interrupt_twice(folder: Path) -> None:
-    """Run 40 samples, and send SIGINT to this process after each one from the third."""
+    """Run 40 samples, and send SIGINT to this process twice when three are finished."""
     watcher = Quiet()
-    watcher.when_shown = lambda: os.kill(os.getpid(), signal.SIGINT) if len(watcher.shown) > 2 else None
+
+    def interrupt() -> None:
+        if len(watcher.shown) == 3:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+
+    watcher.when_shown = interrupt
     with pytest.raises(KeyboardInterrupt):
         run.run(a_plan(folder, made(40), Knowing(), workers=3), watcher)
 
