@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from typing import Any
 
-from pyvision.events import Event, ModelCall, Note
+from pyvision.events import Event, Note
 from pyvision.runs.report.crops import Crop, clip_box
 from pyvision.runs.report.markup import Markup, count, element, fold, join
 from pyvision.types import Picture
@@ -47,7 +47,8 @@ def verdict_note(event: Note, events: Sequence[Event]) -> Markup:
     """The verdict on the program before it, with the lines that it marks."""
     data = event.data
     program = next(iter(_programs_before(event, events)), None)
-    judged = _format_verdict(data) if _is_judged(event, events) else "rejected without asking a critic"
+    is_judged = data.get("by_critic", True)  # older records do not say
+    judged = _format_verdict(data) if is_judged else "rejected without asking a critic"
     heading = element("b", f"Verdict {data['round']}: {_VERDICTS[data['verdict']]}")
     prose = data.get("prose")
     return element(
@@ -182,19 +183,6 @@ def _programs_before(event: Note, events: Sequence[Event]) -> Iterator[str]:
     for other in reversed(events[:at]):
         if isinstance(other, Note) and other.label == "program":
             yield str(other.data["program"])
-
-
-def _is_judged(event: Note, events: Sequence[Event]) -> bool:
-    """Whether a model was asked between the program and the verdict on it."""
-    if event.data["score"] is not None:
-        return True
-    at = next((place for place, other in enumerate(events) if other is event), len(events))
-    for other in reversed(events[:at]):
-        if isinstance(other, ModelCall) and not other.for_tool:
-            return True
-        if isinstance(other, Note) and other.label == "program":
-            return False
-    return True
 
 
 def _format_verdict(data: Mapping[str, Any]) -> str:

@@ -219,12 +219,14 @@ def failure_of(execution: Execution) -> Verdict | None:
     line = execution.line
     if line is None or line > len(execution.program.splitlines()):
         return reject(f"It fails: {execution.error}")
-    return Verdict("wrong", is_accepted=False, marks=Marks((line_span(execution.program, line, line),)))
+    marks = Marks((line_span(execution.program, line, line),))
+    return Verdict("wrong", is_accepted=False, marks=marks, by_critic=False)
 
 
 def reject(why: str) -> Verdict:
-    """The verdict on a program that is wrong at no known place."""
-    return Verdict("wrong", is_accepted=False, marks=Marks(fault=NOTHING_MARKED), prose=why)
+    """The verdict on a program that is wrong at no known place, without a critic."""
+    marks = Marks(fault=NOTHING_MARKED)
+    return Verdict("wrong", is_accepted=False, marks=marks, prose=why, by_critic=False)
 
 
 def judge_blocks(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:

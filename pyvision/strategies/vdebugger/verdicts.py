@@ -68,7 +68,7 @@ class Verdict:
 
     is_accepted: decided by the score if there is a score and a threshold, else by the word. prose: what the critic
     wrote beside its verdict and the program, for a refiner that gets no mark. correction: the program that it wrote in
-    place of the one it rejects, if it was asked for one.
+    place of the one it rejects, if it was asked for one. by_critic: False if no critic was asked.
     """
 
     word: Word
@@ -77,6 +77,7 @@ class Verdict:
     marks: Marks = field(default_factory=Marks)
     prose: str = ""
     correction: str | None = None
+    by_critic: bool = True
 
     def plain(self, program: str) -> dict[str, Any]:
         """Plain values for an event; `marked` is the program with its marks."""
@@ -92,6 +93,7 @@ class Verdict:
             "fault": None if self.is_accepted else self.marks.fault,
             "prose": self.prose,
             "corrected": self.correction is not None,
+            "by_critic": self.by_critic,
             "marked": mark_program(program, self.marks.spans),
         }
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from pyvision.events import ModelCall, Note
+from pyvision.events import Note
 from pyvision.runs.report.notes import render_note
 from pyvision.runs.report.programs import boxes_found, values_by_line
-from pyvision.types import Reply
 from tests.doubles import picture
 from tests.runs.report.parsed import Page
 
@@ -161,10 +160,13 @@ def test_damaged_boxes_are_left_out(boxes: object) -> None:
 
 
 def test_a_verdict_without_a_critic_says_so() -> None:
-    event = verdict(score=None)
-    asked = ModelCall("critic", "scripted", (), Reply("wrong"), 0.0)
+    event = verdict(by_critic=False)
     assert "rejected without asking a critic" in render_note(event, (RAN, event))
-    assert "rejected without asking a critic" not in render_note(event, (RAN, asked, event))
+
+
+def test_a_verdict_of_a_critic_is_not_said_to_be_without_one() -> None:
+    event = verdict()
+    assert "rejected without asking a critic" not in render_note(event, (RAN, event))
 
 
 def test_a_correction_in_the_critics_reply_is_named() -> None:

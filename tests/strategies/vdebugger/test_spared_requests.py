@@ -120,3 +120,8 @@ def test_a_result_that_is_no_answer_is_rejected_without_a_critic(stage: Stage, b
     assert stage.solve([program(body), GOOD, "right"], VDebugger()) == Answer("3")
     assert stage.roles == ["coder", "refiner", "critic"]
     assert f"the program {why}" in stage.request_text(1)
+
+
+def test_the_record_of_a_verdict_says_whether_a_critic_gave_it(stage: Stage) -> None:
+    stage.solve([program("return None"), GOOD, "right"], VDebugger())
+    assert [verdict["by_critic"] for verdict in stage.notes("verdict")] == [False, True]
