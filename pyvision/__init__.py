@@ -17,8 +17,8 @@ from pyvision.config.deprecated_modules import DeprecatedModules
 if TYPE_CHECKING:
     from pyvision.agent.budget import Limits
     from pyvision.agent.episode import Episode
-    from pyvision.agent.run_config import RunConfig
     from pyvision.agent.strategy import Strategy
+    from pyvision.agent.task import RunConfig, Task
     from pyvision.api import EventStream, RunResult, Vision, aanswer, answer, astream, load, stream
     from pyvision.api import open as open  # noqa: A004 - public, but not for `import *`
     from pyvision.conversation import Conversation
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         ToolRun,
     )
     from pyvision.models.cancellation import Cancellation
-    from pyvision.solve import Task, prepare
+    from pyvision.solve import prepare
     from pyvision.types import (
         Answer,
         Ask,
@@ -163,8 +163,8 @@ _MODULES = {  # where the names are defined
         "TextDelta",
         "ToolRun",
     ),
-    "agent.run_config": ("RunConfig",),
-    "solve": ("Task", "prepare"),
+    "agent.task": ("RunConfig", "Task"),
+    "solve": ("prepare",),
     "api": ("EventStream", "RunResult", "Vision", "aanswer", "answer", "astream", "load", "open", "stream"),
     "agent.strategy": ("Strategy",),
 }

@@ -12,10 +12,11 @@ from queue import Empty
 from pyvision.agent.episode import Sandbox, Session, find_libraries
 from pyvision.agent.proxies import SessionProxy
 from pyvision.agent.pump import Pump
+from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, RunStarted
 from pyvision.models.cancellation import Cancellation
-from pyvision.solve import Task, open_recorder, solve
+from pyvision.solve import open_recorder, solve
 from pyvision.text.replies import find_code, reply_message
 from pyvision.text.tool_calls import text_of
 from pyvision.types import ConversationState, Message, Outcome, Picture, Question, Text, Usage

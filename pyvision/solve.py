@@ -6,7 +6,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast
 from urllib.parse import urlsplit
@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import DEFAULT_ROLE, Episode
 from pyvision.agent.episode import Sandbox as AnySandbox
-from pyvision.agent.run_config import RunConfig
 from pyvision.agent.strategy import Strategy, with_options
-from pyvision.config.endpoints import EndpointLimits
+from pyvision.agent.task import RunConfig, Task
 from pyvision.config.environment import environment
 from pyvision.errors import (
     ConfigError,
@@ -33,7 +32,7 @@ from pyvision.models.cancellation import Cancellation
 from pyvision.models.factory import ResolvedModel, resolve_model
 from pyvision.tools.registry import ROWS, build_tools, check_presence, describe
 from pyvision.trajectory import TrajectoryWriter
-from pyvision.types import Answer, Closing, Model, Outcome, Picture, Question, Tool
+from pyvision.types import Answer, Model, Outcome, Picture, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
 
 if TYPE_CHECKING:
@@ -83,50 +82,6 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = {  # each is imported when it
     "avis": _avis,
     "vdebugger": _vdebugger,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Task(Closing):
-    """Everything that is needed to answer one question, checked and built.
-
-    The caller that prepares a task closes it, or uses it in a `with`.
-    resolved_models: `close` closes those that were built for this task. prices: model name -> price; with a limit on
-    the cost, every model has one.
-    """
-
-    question: Question
-    strategy: Strategy
-    models: Mapping[str, Model]  # role -> model; `default` plays every role that is not named
-    limits: Limits = field(default_factory=Limits)
-    policy: Policy = field(default_factory=Policy)
-    config: RunConfig = field(default_factory=RunConfig)
-    secrets: tuple[str, ...] = field(default=(), repr=False)  # what no file of the run may hold
-    accepts: Mapping[str, EndpointLimits] = field(default_factory=dict)  # role -> what its endpoint takes
-    tools: Mapping[str, Tool] = field(default_factory=dict)  # those of the strategy, by name
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    resolved_models: tuple[ResolvedModel, ...] = ()
-
-    def __post_init__(self) -> None:
-        without = [model.name for model in self.models.values() if model.name not in self.prices]
-        if self.limits.max_cost is not None and without:
-            way = "give a table that has one: --prices FILE, or PYVISION_PRICES"
-            raise ConfigError(f"a limit on the cost needs the price of {without[0]!r}; {way}")
-
-    @property
-    def strategy_name(self) -> str:
-        return self.config.strategy or type(self.strategy).__name__
-
-    def about(self, question: Question, images: Sequence[str] = ()) -> Task:
-        """The same task for another question, with the same models; only one of the two has to be closed.
-
-        images: the names of the new question's images for the record.
-        """
-        return replace(self, question=question, config=replace(self.config, images=tuple(images)))
-
-    def close(self) -> None:
-        """Close the models that were built for it."""
-        for resolved in self.resolved_models:
-            resolved.close()
 
 
 class QuestionSettings(TypedDict, total=False):

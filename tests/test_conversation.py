@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from pyvision.agent.task import Task
 from pyvision.conversation import Conversation, _SharedSession
 from pyvision.errors import ConfigError
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, RunStarted
 from pyvision.models.scripted import Scripted
-from pyvision.solve import Task, prepare
+from pyvision.solve import prepare
 from pyvision.trajectory import read_trajectory
 from pyvision.types import Answer, Message, Question, Reply, Restart, Sampling
 from sandbox import CellResult, HostFunction, Policy, Sandbox, View

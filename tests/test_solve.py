@@ -11,12 +11,13 @@ import pytest
 import pyvision
 from pyvision.agent.budget import Limits
 from pyvision.agent.strategy import Strategy
+from pyvision.agent.task import Task
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import ConfigError, EndReason, ImageError, ModelError
 from pyvision.events import CellRun, Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
 from pyvision.models.factory import ResolvedModel
 from pyvision.models.scripted import Scripted
-from pyvision.solve import Task, prepare, solve
+from pyvision.solve import prepare, solve
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.trajectory import read_trajectory
 from pyvision.types import Answer, Model, Question, Reply, Usage

@@ -23,10 +23,11 @@ from benchmarks.worlds.seeking.collection import RECALLED, build, recall, search
 from benchmarks.worlds.seeking.entries import World, world
 from benchmarks.worlds.seeking.models import FORMS, Case, Rates, RoleModel, cases, scripted_tools
 from pyvision.agent.budget import Limits
+from pyvision.agent.task import Task
 from pyvision.bench.analysis.statistics import mcnemar_exact, wilson
 from pyvision.bench.metrics.infoseek import strict
 from pyvision.events import Event, ModelCall, Note, ToolRun
-from pyvision.solve import Task, solve
+from pyvision.solve import solve
 from pyvision.strategies.avis import Avis
 from pyvision.types import Question, Tool
 

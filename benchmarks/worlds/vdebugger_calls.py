@@ -26,10 +26,11 @@ from benchmarks.worlds.vdebugger_world.grammar import Case, make_cases, some_var
 from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SIDE, Part, Perception
 from benchmarks.worlds.vdebugger_world.simulation import is_right
 from pyvision.agent.episode import Sandbox as AnySandbox
+from pyvision.agent.task import Task
 from pyvision.bench.analysis.statistics import mcnemar_exact, wilson
 from pyvision.events import Event, ModelCall, ToolRun
 from pyvision.models.streaming import in_one_piece
-from pyvision.solve import Task, solve
+from pyvision.solve import solve
 from pyvision.strategies.vdebugger import VDebugger
 from pyvision.types import Ask, Message, Observation, Picture, Question, Reply, Sampling, ToolRequest
 from sandbox import Policy, Sandbox

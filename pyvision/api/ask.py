@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar, Unpack, cast
 
 from pyvision.agent.episode import Sandbox as AnySandbox
+from pyvision.agent.task import Task
 from pyvision.api.result import RunResult
 from pyvision.api.streams import EventStream, Producer, async_events, sync_events
 from pyvision.conversation import Conversation
 from pyvision.errors import suggest
 from pyvision.events import Event, PassingEvent
 from pyvision.models.cancellation import Cancellation
-from pyvision.solve import Images, QuestionSettings, Task, configure, open_recorder, read_question, solve
+from pyvision.solve import Images, QuestionSettings, configure, open_recorder, read_question, solve
 from pyvision.types import Closing
 from sandbox import Sandbox
 

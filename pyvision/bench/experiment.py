@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pyvision.config.files import data_folder, package_version
 
 if TYPE_CHECKING:  # a report reads configurations without loading what runs experiments
+    from pyvision.agent.task import Task
     from pyvision.bench.runner.plan import Plan
-    from pyvision.solve import Task
 
 MODEL_FILE = "MODEL.json"
 _LIMITS = ("max_turns", "max_tokens", "max_pictures", "max_bytes", "max_seconds", "max_cost", "max_uses")

@@ -24,7 +24,7 @@ from pyvision.config.files import data_folder, package_version
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:  # a report reads cards without loading what answers questions
-    from pyvision.solve import Task
+    from pyvision.agent.task import Task
 
 _PACKAGES = (  # what reads, sends or computes; cells of the guest import the same
     "numpy",

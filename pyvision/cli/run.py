@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyvision.agent.episode import Sandbox
+    from pyvision.agent.task import Task
     from pyvision.cli.progress import Progress
     from pyvision.events import Event
-    from pyvision.solve import Task
     from pyvision.types import Outcome
 
 _EXIT_CODES = {"answered": 0, "model_error": 4, "sandbox_error": 5, "interrupted": 130, "error": 1}

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pyvision.agent.task import Task
 from pyvision.config.files import data_folder
 from pyvision.demo.session import ChatSession, Region
 from pyvision.demo.session_registry import SessionRegistry
 from pyvision.demo.settings import Choice, Settings, UploadLimits, model_with_key, providers, read_images
 from pyvision.errors import ConfigError, PyVisionError
-from pyvision.solve import Task
 
 _MAX_TEXT = 20_000
 _MAX_CODE = 200_000

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pyvision.agent.task import Task
 from pyvision.conversation import Conversation
 from pyvision.demo.batching import batches
 from pyvision.demo.view import DOWNLOADS, Parts, View
@@ -21,7 +22,6 @@ from pyvision.runs.export import export
 from pyvision.runs.report import read_run, report
 from pyvision.runs.report.markup import shorten
 from pyvision.runs.report.run import write_file
-from pyvision.solve import Task
 from pyvision.text.prompts import render
 from pyvision.types import Outcome, Picture, Question, Usage
 from sandbox import Sandbox, SandboxError

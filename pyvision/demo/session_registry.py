@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pyvision.agent.task import Task
 from pyvision.demo.session import AnswerQueue, ChatSession
 from pyvision.errors import ConfigError
 from pyvision.models.factory import ResolvedModel
-from pyvision.solve import Task
 from sandbox import Sandbox
 
 GRACE_S = 10.0  # that a reload may take

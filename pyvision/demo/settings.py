@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pyvision.agent.budget import Limits
+from pyvision.agent.task import Task
 from pyvision.config.endpoints import limits_for
 from pyvision.config.files import data_folder
 from pyvision.config.model_config import ENDPOINTS, is_local, load_model_config
@@ -18,7 +19,7 @@ from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError, ImageError
 from pyvision.images.read import decode
 from pyvision.models.factory import ResolvedModel, build, resolve_model
-from pyvision.solve import STRATEGIES, Task, configure
+from pyvision.solve import STRATEGIES, configure
 from pyvision.text.sanitize import shorten
 from pyvision.types import Picture
 

@@ -6,11 +6,12 @@ from typing import Any, cast
 
 import pytest
 
+from pyvision.agent.task import Task
 from pyvision.demo.session import ChatSession
 from pyvision.demo.session_registry import SessionRegistry
 from pyvision.errors import ConfigError
 from pyvision.models.scripted import Scripted
-from pyvision.solve import Task, prepare
+from pyvision.solve import prepare
 from sandbox import Sandbox
 from tests.doubles import CannedSandbox, picture, printed
 from tests.sandbox.processes import wait_until

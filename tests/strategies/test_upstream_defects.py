@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from pyvision.agent.episode import Limits
+from pyvision.agent.task import Task
 from pyvision.events import CellRun, Event
 from pyvision.models.scripted import Scripted
-from pyvision.solve import Task, solve
+from pyvision.solve import solve
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.types import Model, Outcome, Picture, Question
 from sandbox import Policy, Sandbox

@@ -13,12 +13,13 @@ from typing import Any, NoReturn
 from benchmarks.worlds.debates.models import Abilities, RoleModel
 from benchmarks.worlds.debates.scenes import KINDS, Query, Scene, query, scene
 from pyvision.agent.budget import Limits
+from pyvision.agent.task import Task
 from pyvision.events import Event
 from pyvision.experiments.bdog_analysis.statistics import Share
 from pyvision.images.read import read
 from pyvision.models.streaming import in_one_piece
 from pyvision.runs.report.debates import Record, record
-from pyvision.solve import Task, solve
+from pyvision.solve import solve
 from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.bdog.graphs import Edge, Graph, Node
 from pyvision.types import Message, Question, Reply, Sampling

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from pyvision.agent.episode import Sandbox
+from pyvision.agent.task import Task
 from pyvision.bench.runner.failures import FailureDetector
 from pyvision.bench.runner.kept_replies import KeptReplies
 from pyvision.bench.runner.plan import Around
@@ -20,7 +21,7 @@ from pyvision.errors import ImageError
 from pyvision.events import CellRun, Event, ModelCall, PassingEvent, RunEnded
 from pyvision.images import read as image_reader
 from pyvision.models.cancellation import Cancellation
-from pyvision.solve import Task, solve
+from pyvision.solve import solve
 from pyvision.types import Picture, Question
 
 _NAME_CHARS = 300  # of an image in the error of a record

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
 
+from pyvision.agent.task import Task
 from pyvision.bench.runner.answering import Engine, Finished, Hooks, Job, T, WorkerContext
 from pyvision.bench.runner.failures import check_sandbox
 from pyvision.bench.runner.plan import Plan
 from pyvision.errors import ConfigError
-from pyvision.solve import Task
 from sandbox import Sandbox
 
 _STOP_S = 5.0  # how long a job may take to end after `stop`; a pending reply of a model cannot be interrupted

@@ -15,10 +15,10 @@ from math import ceil
 from typing import Any
 
 from pyvision.agent.episode import DEFAULT_ROLE, Sandbox, Session, find_libraries
+from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, ImageError, ModelError
 from pyvision.models.factory import ResolvedModel
 from pyvision.models.streaming import stream_of
-from pyvision.solve import Task
 from pyvision.types import Message, Model, Reply, Restart, Sampling, Text
 from sandbox import InterpreterError, IsolationError, SandboxError
 

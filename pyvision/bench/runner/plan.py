@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyvision.agent.episode import Sandbox
+from pyvision.agent.task import Task
 from pyvision.bench.datasets.sources import Source
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, suggest
-from pyvision.solve import Task, prepare
+from pyvision.solve import prepare
 
 if TYPE_CHECKING:
     from pyvision.bench.ablations import Ablation

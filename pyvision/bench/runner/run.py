@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Protocol, Self
 
+from pyvision.agent.task import Task
 from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, find_grading, grade
 from pyvision.bench.harness import harness_card
@@ -30,7 +31,6 @@ from pyvision.bench.runner.run_folders import first_run_name
 from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
 from pyvision.errors import EndReason, ModelError, PyVisionError
 from pyvision.events import PassingEvent, ReplyRestarted
-from pyvision.solve import Task
 
 _MAX_FAILURES = 12  # infrastructure failures in a row, with up to four workers
 _GRACE_S = 24.0  # for running samples; together with the time an engine takes to stop them, under 30

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from pyvision.agent.episode import Sandbox as AnySandbox
+from pyvision.agent.task import Task
 from pyvision.bench.datasets.sources import Source, find_source
 from pyvision.bench.grading import Grading, find_grading
 from pyvision.bench.runner.answering import Finished, Job, answer_job
@@ -35,7 +36,7 @@ from pyvision.experiments.vdebugger_training.records import (
     resume,
 )
 from pyvision.models.scripted import Scripted
-from pyvision.solve import Task, prepare
+from pyvision.solve import prepare
 from sandbox import Policy, Sandbox, SandboxError
 
 PROGRAMS = "programs.jsonl"

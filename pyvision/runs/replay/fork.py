@@ -20,10 +20,11 @@ from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Sandbox, Session
 from pyvision.agent.proxies import SandboxProxy, SessionProxy
 from pyvision.agent.strategy import with_options
+from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import ImageDefined, ModelCall
 from pyvision.runs.report.run import Run
-from pyvision.solve import STRATEGIES, Task, prepare
+from pyvision.solve import STRATEGIES, prepare
 from pyvision.text.replies import find_code, find_thought
 from pyvision.tools.registry import read_choice
 from pyvision.trajectory import picture_file

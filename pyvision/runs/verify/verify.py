@@ -17,13 +17,14 @@ from typing import Literal, TypeAlias
 
 from pyvision.agent.episode import Sandbox as AnySandbox
 from pyvision.agent.evidence import derive_evidence, trace_evidence
+from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, EndReason
 from pyvision.events import Event
 from pyvision.images.pixels import mask
 from pyvision.runs.replay.fork import Fork, prepare_task
 from pyvision.runs.report.run import Run
 from pyvision.runs.verify.regions import PixelBox, complement, cover, elsewhere
-from pyvision.solve import Task, open_recorder, solve
+from pyvision.solve import open_recorder, solve
 from pyvision.types import Evidence, Model, Outcome, Picture
 from sandbox import Sandbox
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pyvision.agent.run_config import RunConfig
+from pyvision.agent.task import RunConfig, Task
 from pyvision.bench.runner.failures import check_models, check_open_files, check_sandbox
 from pyvision.errors import ConfigError
 from pyvision.models.scripted import Scripted
-from pyvision.solve import Task
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategies.direct import Direct
 from pyvision.types import Model, Question

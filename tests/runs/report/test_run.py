@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from pyvision.agent.task import Task
 from pyvision.errors import RunFolderError
 from pyvision.events import CellRun, Event, Note, RunEnded
 from pyvision.models.scripted import Scripted
 from pyvision.runs.report.run import Names, pair_figures, read_run, turns_of
-from pyvision.solve import Task, solve
+from pyvision.solve import solve
 from pyvision.strategies.avis import Avis
 from pyvision.tools.perception.model import vqa
 from pyvision.types import Model, Question

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.worlds.seeking.entries import drawing, world
+from pyvision.agent.task import Task
 from pyvision.events import Event, Note
 from pyvision.offline.avis_roles import Passage, find_avis_reply, find_extract, passages_in
 from pyvision.offline.model import Offline
-from pyvision.solve import Task, prepare, solve
+from pyvision.solve import prepare, solve
 from pyvision.strategies.avis import Avis
 from pyvision.strategies.avis.memory import Memory, Node
 from pyvision.strategies.avis.roles import Evidence, judge

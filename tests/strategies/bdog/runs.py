@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pyvision.agent.run_config import RunConfig
+from pyvision.agent.task import RunConfig, Task
 from pyvision.events import Event
 from pyvision.models.scripted import Scripted
-from pyvision.solve import Task, solve
+from pyvision.solve import solve
 from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.bdog.graphs import Graph
 from pyvision.trajectory import TrajectoryWriter

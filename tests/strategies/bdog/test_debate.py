@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from pyvision.agent.budget import Limits
+from pyvision.agent.task import Task
 from pyvision.config.files import data_folder
 from pyvision.errors import ConfigError
 from pyvision.events import Event, ModelCall, Note
 from pyvision.models.scripted import Scripted
 from pyvision.offline import Offline
-from pyvision.solve import Task, solve
+from pyvision.solve import solve
 from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.bdog.graphs import Graph
 from pyvision.text.prompts import load, render

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 
 from pyvision.agent.budget import Limits
-from pyvision.agent.run_config import RunConfig
+from pyvision.agent.task import RunConfig
 from pyvision.solve import prepare
 from sandbox import Policy
 
