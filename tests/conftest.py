@@ -5,10 +5,11 @@ Property tests are repeatable and do not judge the speed of the machine.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,17 @@ def pytest_configure() -> None:
     """Take Ctrl-C as in a terminal: a shell lets what it starts in the background ignore it, and so all it starts."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["PYVISION_CONFIG"] = "none"  # what the developer has configured decides no test
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what is collected out of every garbage collection: it is there until the end, and large."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

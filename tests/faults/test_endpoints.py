@@ -12,10 +12,9 @@ import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
-import anthropic  # noqa: F401 - imported here, so that no deadline of a test passes meanwhile
-import openai  # noqa: F401 - the same
 import pytest
 
 from pyvision.errors import ModelError
@@ -86,6 +85,13 @@ def call(
                 done.error = error
         done.requests = len(server.requests)
     return done
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_clients() -> None:
+    """Load both clients first: a time limit of a test must not pass meanwhile."""
+    import_module("anthropic")
+    import_module("openai")
 
 
 def test_every_fault_is_in_one_class_at_least() -> None:

@@ -112,8 +112,8 @@ def test_a_ring_of_redirects_ends() -> None:
     "served",
     [
         Served(b"x" * 100_001),
-        Served(gzip.compress(b"x" * 50_000_000), headers={"Content-Encoding": "gzip"}),
-        Served(zlib.compress(b"x" * 50_000_000), headers={"Content-Encoding": "deflate"}),
+        Served(gzip.compress(b"x" * 5_000_000), headers={"Content-Encoding": "gzip"}),
+        Served(zlib.compress(b"x" * 5_000_000), headers={"Content-Encoding": "deflate"}),
     ],
     ids=["plain", "gzip bomb", "deflate bomb"],
 )
