@@ -54,8 +54,8 @@ def recover(folder: Path) -> Recovered:
 
     Raises ConfigError for a folder without an experiment or in use, RunFolderError when a write fails.
     """
-    if not any(folder.glob("results*.sqlite")) and not (folder / RUNS).is_dir():
-        raise ConfigError(f"{str(folder)!r}: holds no experiment")
+    if not any(folder.glob("results*.sqlite")) and not (folder / CONFIG).is_file():
+        raise ConfigError(f"{str(folder)!r}: holds no experiment; give the folder of a `bench run`")
     with closing(FolderLock(folder)):
         damaged = None if _is_intact(folder) else _replace(folder)
         with Store(folder) as store:

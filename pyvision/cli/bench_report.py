@@ -350,14 +350,7 @@ def _write_plots(document: Document, folder: Path) -> None:
 
 
 def _write(file: Path, data: bytes) -> None:
-    """Write the whole file or nothing. Raises ConfigError."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}.part")
-        part.write_bytes(data)
-        part.replace(file)
-    except OSError as error:
-        raise ConfigError(
-            f"{str(file)!r}: cannot be written ({error.strerror}); choose another path"
-        ) from error
+    from pyvision.runs.report.run import write_file
+
+    write_file(file, data, "choose another path")
     _tell(f"wrote {file}")

@@ -26,6 +26,7 @@ def add_demo(commands: argparse._SubParsersAction[Any]) -> None:
     add("--port", type=port, default=7860, metavar="N", help="the port (default 7860; 0 for any free port)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
+        "-m",
         "--model",
         action="append",
         default=[],
@@ -53,6 +54,7 @@ def add_demo(commands: argparse._SubParsersAction[Any]) -> None:
     add("--keep", action="store_true", help="keep the recorded conversations of visitors who have left")
     add(
         "--root-path",
+        type=_root_path,
         default="",
         metavar="/PATH",
         help="the path under which a reverse proxy serves the demo",
@@ -86,6 +88,12 @@ def demo(options: argparse.Namespace) -> int:
     finally:
         served.close()
     return 0
+
+
+def _root_path(text: str) -> str:
+    if text and not text.startswith("/"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a path of a URL; it begins with /")
+    return text
 
 
 def _serving(options: argparse.Namespace) -> Serving:

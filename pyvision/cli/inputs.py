@@ -72,6 +72,8 @@ def is_image(word: str) -> bool:
 def find_images(names: Sequence[str]) -> Iterator[Input]:
     """The images that these names stand for; folders and globs in the order of their numbers. Raises ConfigError."""
     for name in names:
+        if not name.strip():
+            raise ConfigError(f"image {name!r}: the name is empty; is a variable of the shell unset?")
         if name == STANDARD_INPUT:
             yield _read_standard_input("an image", _MAX_IMAGE_BYTES)
         elif name == CLIPBOARD:
@@ -86,7 +88,7 @@ def find_images(names: Sequence[str]) -> Iterator[Input]:
 
 def _exists(name: str) -> bool:
     try:
-        return Path(name).exists()
+        return bool(name) and Path(name).exists()  # Path("") is the current folder
     except (OSError, ValueError):  # too long for a name, or a NUL in it
         return False
 

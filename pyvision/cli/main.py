@@ -106,7 +106,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of a command; a question without a command is one for `run`. Exits for an error or --help."""
     words = list(arguments)
     if words[:1] == ["help"]:
-        words = [*words[1:2], "--help"]
+        words = [*words[1:], "--help"]
     if not words:
         _parser(words).error("no question or command is given; ask with pyvision 'QUESTION' photo.jpg")
     if _is_question(words):
@@ -126,7 +126,7 @@ def _is_question(words: Sequence[str]) -> bool:
     others = [word for word in words[1:] if not word.startswith("-") or word == "-"]
     if _nearest(words[0], list(_COMMANDS)) and any(" " in word for word in others):
         return False  # `rnu "How many?" photo.jpg`
-    return (is_flag and len(words) > 1) or is_image(words[0]) or any(is_image(word) for word in others)
+    return is_flag or is_image(words[0]) or any(is_image(word) for word in others)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

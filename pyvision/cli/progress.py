@@ -64,6 +64,7 @@ class Progress:
         self._status = self._console.status("")
         self._turns = 0
         self._text = ""  # of the reply that is being streamed
+        self._prose = ""  # of the last reply
         self._drawing = _find_drawing() if self._console.is_terminal else None
         self._printed = 0  # how many of its characters are on the screen
         self._output = ""  # of the cell that is running
@@ -153,7 +154,8 @@ class Progress:
 
     def _print_reply(self, event: ModelCall) -> None:
         self._turns += 1
-        prose, on_screen = find_thought(event.reply.text), self._text[: self._printed].strip()
+        self._prose = prose = find_thought(event.reply.text)
+        on_screen = self._text[: self._printed].strip()
         if on_screen and prose.startswith(on_screen):
             prose = prose[len(on_screen) :].strip("\n")
             lines = [(prose, ""), (f"{event.seconds:.1f} s", "dim")]
@@ -224,8 +226,10 @@ class Progress:
             self._print(
                 "the last reply had no answer in a known format; its whole text is the answer", "yellow"
             )
-        if event.outcome.error and event.outcome.end_reason != "error":  # `main` prints that one
-            self._print(printable(event.outcome.error), "red" if event.outcome.answer is None else "yellow")
+        error = event.outcome.error
+        # `main` prints the line of a bug; what a model declined with stands above.
+        if error and event.outcome.end_reason != "error" and error.strip() != self._prose.strip():
+            self._print(printable(error), "red" if event.outcome.answer is None else "yellow")
 
     def _print_code(self, code: str) -> None:
         lines = _shorten_lines(code, _CODE_LINES)

@@ -19,7 +19,7 @@ _MAX_KEY_CHARS = 1000
 def add_keys(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare `keys` and its parts."""
     parts = add_commands(commands, "keys")
-    where = "PROVIDER is a name as --model takes it, or a variable such as BRAVE_API_KEY."
+    where = "PROVIDER is a name as --model takes it, or a variable such as TAVILY_API_KEY."
     for name, purpose, call in (
         ("set", "store a key, which is asked for or read from standard input", set_key),
         ("remove", "forget a stored key", remove_key),
@@ -107,13 +107,10 @@ def show_config(options: argparse.Namespace) -> int:
 
     variables = {name: each for name, each in find_variables().items() if is_ours(name)}
     chosen = default_model({name: each.value for name, each in variables.items()})
-    rows = [
-        (
-            "model",
-            chosen,
-            variables["PYVISION_MODEL"].source if "PYVISION_MODEL" in variables else "keys that are set",
-        )
-    ]
+    source = "no key is set" if chosen == "offline" else "keys that are set"
+    if "PYVISION_MODEL" in variables:
+        source = variables["PYVISION_MODEL"].source
+    rows = [("model", chosen, source)]
     rows += [
         (name, str(each.value), each.source) for name, each in find_settings().items() if name != "model"
     ]
@@ -139,7 +136,7 @@ def _variable(provider: str) -> str:
     from pyvision.config.model_config import key_variables, list_shipped, load_shipped
 
     if provider not in list_shipped():
-        hint = suggest(provider, list_shipped(), "give a variable such as BRAVE_API_KEY, or one of")
+        hint = suggest(provider, list_shipped(), "give a variable such as TAVILY_API_KEY, or one of")
         raise ConfigError(f"unknown provider {provider!r}; {hint}")
     variables = key_variables(load_shipped(provider))
     if not variables:

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from errno import EISDIR
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -52,6 +53,8 @@ def replace_atomic(path: Path) -> Iterator[Path]:
 
     Two writers of the same file do not disturb each other: the last one wins.
     """
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
     part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.part")
     try:
         yield part

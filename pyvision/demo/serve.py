@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.agent.budget import Limits
+from pyvision.config.files import explain_os_errors
 from pyvision.demo.actions import Actions
 from pyvision.demo.files import FILES, serve_files
 from pyvision.demo.session_registry import SessionRegistry
@@ -62,6 +63,8 @@ class Demo:
         if find_spec("gradio") is None:
             raise MissingExtra("gradio", "demo")
         _free_port(serving.host, serving.port)  # fails before anything is started
+        with explain_os_errors(serving.out):
+            serving.out.mkdir(parents=True, exist_ok=True)
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
         self._sandbox = Sandbox(offer_offline_modules(serving.policy), spare=1, max_sessions=serving.kernels)
@@ -107,7 +110,6 @@ class Demo:
         actions = Actions(self._registry, self._settings, serving.uploads, Path(get_upload_folder()))
         self._blocks = build_page(actions, serving.prefix).queue(max_size=1000)
         self._blocks._queue.sleep_when_free = 0.01  # the default of 0.001 uses 7 % of a core while idle
-        serving.out.mkdir(parents=True, exist_ok=True)
         fonts: dict[str, Any] = {
             "font": ["system-ui", "sans-serif"],
             "font_mono": ["ui-monospace", "monospace"],

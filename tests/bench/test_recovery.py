@@ -125,5 +125,7 @@ def test_an_intact_database_stays_as_it_is(folder: Path, capsys: pytest.CaptureF
 
 
 def test_a_folder_without_an_experiment_cannot_be_recovered(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()  # those of single questions
     with pytest.raises(ConfigError, match="holds no experiment"):
         recover(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]

@@ -276,6 +276,12 @@ def test_what_cannot_be_used_is_one_line(
     assert message in capfd.readouterr().err.splitlines()[-1]
 
 
+def test_an_unknown_engine_leaves_no_folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(data.parent)
+    assert main(["bench", "run", str(data), "--engine", "slurm", "--model", "offline"]) == 2
+    assert not (data.parent / "runs").exists()
+
+
 @pytest.fixture
 def answered(data: Path, capfd: pytest.CaptureFixture[str]) -> str:
     """The folder of a run with six answers that a lenient metric would score."""

@@ -59,6 +59,11 @@ def test_the_words_of_a_question_are_understood(
     assert read_inputs(parse(line)) == expected
 
 
+def test_an_empty_name_of_an_image_is_not_the_working_folder(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="image '': the name is empty"):
+        read_inputs(parse(["How many?", ""]))
+
+
 def test_an_image_can_come_from_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     piped(monkeypatch, png(3, 2))
     assert read_inputs(parse(["How many?", "-"])) == ("How many?", (png(3, 2),))
@@ -124,6 +129,8 @@ def test_one_turn_is_written_in_the_singular(tmp_path: Path, photo: Path, comman
         (["demo", "--at-once", "0"], "'0' is not a positive integer"),
         (["demo", "--idle", "-1"], "'-1' is not a positive number"),
         (["demo", "--port", "70000"], "'70000' is not a port; give a number from 0 to 65535"),
+        (["demo", "--root-path", "vision"], "'vision' is not a path of a URL; it begins with /"),
+        (["-x"], "unknown argument '-x'"),
         (["nonsense"], "unknown command 'nonsense'; see pyvision --help"),
         ([], "no question or command is given"),
     ],
@@ -148,7 +155,12 @@ def test_a_file_that_looks_like_a_flag_is_answered_with_its_safe_name(
 
 
 @pytest.mark.parametrize(
-    ("line", "usage"), [(["help"], "QUESTION IMAGE"), (["help", "logs"], "pyvision logs")]
+    ("line", "usage"),
+    [
+        (["help"], "QUESTION IMAGE"),
+        (["help", "logs"], "pyvision logs"),
+        (["help", "bench", "run"], "pyvision bench run"),
+    ],
 )
 def test_help_is_a_command_too(line: list[str], usage: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):

@@ -111,6 +111,12 @@ def test_a_remark_on_an_answer_is_printed_below_it() -> None:
     )
 
 
+def test_what_a_model_declines_with_is_printed_once() -> None:
+    refusal = "I cannot help with that."
+    ended = RunEnded(Outcome(None, "refused", refusal), Usage(), 1, 0, 1.0)
+    assert render(make_reply(refusal), ended).count(refusal) == 1
+
+
 LOST = CellRun(
     "1", CellResult("timeout", (Stream("stdout", "half"),), CellError("T", "too long"), 30.0, "lost")
 )

@@ -29,6 +29,16 @@ def test_what_is_no_run_is_one_line(tmp_path: Path, command: Command) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_folder_as_the_page_is_one_line(tmp_path: Path, command: Command) -> None:
+    written(tmp_path / "run", simple_events())
+    for folder in (".", "run"):
+        done = command("report", "run", "--out", folder)
+        assert (done.returncode, done.stderr) == (
+            2,
+            f"pyvision: {folder!r}: Is a directory; choose another place with --out\n",
+        )
+
+
 def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "file").write_text("")

@@ -160,7 +160,7 @@ def test_the_path_of_the_keys_is_printed(user: Path, command: Command) -> None:
         (
             ("set", "nonesuch"),
             KEY,
-            "unknown provider 'nonesuch'; give a variable such as BRAVE_API_KEY, or one of anthropic",
+            "unknown provider 'nonesuch'; give a variable such as TAVILY_API_KEY, or one of anthropic",
         ),
         (("set", "offline"), KEY, "'offline' takes no key"),
         (("set", "openai"), "", "that is not a key"),

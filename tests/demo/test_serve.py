@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import pytest
 
 from pyvision.demo.serve import Demo, Serving
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, RunFolderError
 
 
 def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
@@ -18,3 +19,9 @@ def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
 def test_an_address_of_no_machine_is_refused_in_one_line() -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.invalid:0 .*--host"):
         Demo(Serving(host="nowhere.invalid", port=0, models=("offline",)))
+
+
+def test_a_folder_that_cannot_be_made_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunFolderError, match=r"file': File exists; choose another --out"):
+        Demo(Serving(port=0, out=tmp_path / "file"))

@@ -23,14 +23,14 @@ _STOP_S = 5.0  # how long a job may take to end after `stop`; a pending reply of
 Opener: TypeAlias = Callable[[Plan, Task, Hooks], AbstractContextManager[Engine]]
 
 
-def open_engine(plan: Plan, task: Task, hooks: Hooks) -> AbstractContextManager[Engine]:
-    """The engine that the plan names, after its sandbox has run one cell.
+def find_engine(name: str) -> Opener:
+    """Opens the engine of that name, after its sandbox has run one cell; raises sandbox.SandboxError if it cannot.
 
-    Raises ConfigError for an unknown engine, sandbox.SandboxError for a sandbox that does not work.
+    Raises ConfigError for an unknown engine.
     """
-    if plan.engine not in ENGINES:
-        raise ConfigError(f"unknown engine {plan.engine!r}; known engines are {', '.join(ENGINES)}")
-    return ENGINES[plan.engine](plan, task, hooks)
+    if name not in ENGINES:
+        raise ConfigError(f"unknown engine {name!r}; known engines are {', '.join(ENGINES)}")
+    return ENGINES[name]
 
 
 @contextmanager

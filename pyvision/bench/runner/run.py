@@ -22,7 +22,7 @@ from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, find_grading, grade
 from pyvision.bench.harness import harness_card
 from pyvision.bench.runner.answering import Engine, Finished, Hooks, Job
-from pyvision.bench.runner.engine import open_engine
+from pyvision.bench.runner.engine import find_engine
 from pyvision.bench.runner.failures import check_models, check_open_files, wait_for_models
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.progress import RunningTotals
@@ -79,6 +79,7 @@ def run(plan: Plan, watcher: Watcher, *, sleep: Callable[[float], None] = time.s
 
 def _run_once(plan: Plan, watcher: Watcher, sleep: Callable[[float], None]) -> tuple[ExperimentResult, bool]:
     """Run what is left of the plan. The second value: whether a pause left failures that are worth another run."""
+    open_engine = find_engine(plan.engine)
     with plan.task() as task:
         grading = find_grading(plan.metric or plan.source.metric)
         if plan.engine == "threads":

@@ -165,9 +165,9 @@ def as_picture(figure: Figure) -> Picture:
     return Picture(figure.data, figure.mime, figure.width, figure.height)
 
 
-def write_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes, way_out: str = "choose another place with --out") -> None:
     """Write a file atomically, replacing an existing one. Raises RunFolderError."""
-    with explain_os_errors(path, "choose another place with --out"):
+    with explain_os_errors(path, way_out):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, data)
 

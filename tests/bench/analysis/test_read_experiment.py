@@ -25,7 +25,7 @@ from pyvision.bench.runner import run
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Sample, Score
 from pyvision.cli.main import _parser
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, RunFolderError
 from pyvision.trajectory import EVENTS
 from tests.bench.analysis.experiments import CONFIGURATION, SHOWING, write_experiment
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
@@ -180,7 +180,7 @@ def test_report_writes_each_plot_to_a_file(written_report: Path) -> None:
 
 def test_a_page_that_cannot_be_written_is_one_line_of_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match=r"r\.html.*cannot be written"):
+    with pytest.raises(RunFolderError, match=r"r\.html': .*; choose another path"):
         call("report", write_experiment(tmp_path / "x", [1]), "--html", tmp_path / "file" / "r.html")
 
 
