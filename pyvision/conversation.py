@@ -10,7 +10,7 @@ from pathlib import Path
 from queue import Empty
 
 from pyvision.agent.episode import Sandbox, Session, find_libraries
-from pyvision.agent.proxies import SessionProxy
+from pyvision.agent.kernel import SessionProxy
 from pyvision.agent.pump import Pump
 from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, FormatError
