@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pyvision.agent.pump import batches
 from pyvision.agent.task import Task
 from pyvision.conversation import Conversation
-from pyvision.demo.batching import batches
 from pyvision.demo.view import DOWNLOADS, Parts, View
 from pyvision.errors import ConfigError, PyVisionError
 from pyvision.events import Event, RunEnded

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.demo.batching import batches
+from pyvision.agent.pump import batches
 
 
 def nothing() -> None:
