@@ -1,9 +1,15 @@
-"""Parse the command line, run the command, and turn every failure into one line and an exit code."""
+"""Parse the command line, run the command, and turn every failure into one line and an exit code.
+
+Standard output fails too: a pipe without a reader, a full disk, an encoding that lacks characters.
+"""
 
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
+import select
 import signal
 import sys
 import threading
@@ -12,7 +18,6 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
-from pyvision.cli.output import discard_output, escape_missing_characters, is_full, is_unread
 from pyvision.errors import ModelError, PyVisionError, reason, suggest
 
 _EXIT_CODES = """\
@@ -23,6 +28,7 @@ exit codes:
     3  no answer, for example because  141  the reader of standard output
        a limit was reached                  closed the pipe"""
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _BROKEN_PIPE = 141  # 128 plus the number of SIGPIPE: what a shell reports for a program killed by SIGPIPE
 _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the command does
     "run": ("run", "answer one question about one or more images"),
@@ -131,17 +137,17 @@ def _is_question(words: Sequence[str]) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 141, as other tools do, when standard output is a broken pipe."""
-    escape_missing_characters()
+    _escape_missing_characters()
     try:
         try:
             return _run(arguments)
         finally:
             sys.stdout.flush()
     except OSError as error:
-        if is_full(error):
+        if _is_full(error):
             discard_output()
             return _fail(f"cannot write ({reason(error)}); free some space, or write elsewhere", 2)
-        if not (isinstance(error, BrokenPipeError) and is_unread()):
+        if not (isinstance(error, BrokenPipeError) and _is_unread()):
             raise
         discard_output()
         return _BROKEN_PIPE
@@ -166,12 +172,20 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BaseException as error:  # the boundary: users get one line, never a traceback
         if interrupts.seen:  # C code may turn it into another error during an import, and Rust into a panic
             return _fail("interrupted", 130)
-        if isinstance(error, BrokenPipeError) and is_unread():  # any other broken pipe is a bug
+        if isinstance(error, BrokenPipeError) and _is_unread():  # any other broken pipe is a bug
             return _BROKEN_PIPE
-        if is_full(error) or os.environ.get("PYVISION_DEBUG"):
+        if _is_full(error) or os.environ.get("PYVISION_DEBUG"):
             raise
         why = f"{type(error).__name__}: {error}".replace("\n", " ")
         return _fail(f"a bug in pyvision: {why} (set PYVISION_DEBUG=1 for a traceback)", 1)
+
+
+def discard_output() -> None:
+    """Send the rest of the buffer to /dev/null, to prevent a second error when the interpreter exits."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+    sys.stdout.flush()
 
 
 def whole_parser() -> argparse.ArgumentParser:
@@ -196,6 +210,27 @@ def _parser(arguments: Sequence[str], *, is_whole: bool = False) -> argparse.Arg
         else:
             commands.add_parser(name, help=purpose, add_help=False)
     return parser
+
+
+def _escape_missing_characters() -> None:
+    """Print characters that the encoding of standard output lacks as escapes, as standard error does."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _is_unread() -> bool:
+    """Whether standard output is a pipe whose reader has exited, as `head -1` does after one line."""
+    try:
+        output = select.poll()
+        output.register(sys.stdout.fileno(), 0)
+        return any(event & select.POLLERR for _, event in output.poll(0))
+    except (OSError, ValueError):  # closed, or not a file
+        return False
+
+
+def _is_full(error: BaseException) -> bool:
+    """Whether there was no space for what was written."""
+    return isinstance(error, OSError) and error.errno in _FULL
 
 
 def _fail(message: str, code: int) -> int:

@@ -19,7 +19,7 @@ from pyvision.cli.flags import (
     use_settings,
 )
 from pyvision.cli.inputs import add_inputs, read_inputs
-from pyvision.cli.output import discard_output
+from pyvision.cli.main import discard_output
 from pyvision.errors import ConfigError, EndReason
 from pyvision.text.sanitize import printable
 
