@@ -30,7 +30,7 @@ from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.images import read as pictures
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.factory import ResolvedModel, resolve_model
-from pyvision.tools.registry import ROWS, build_tools, check_presence, describe
+from pyvision.tools.registry import ROWS, ToolNames, build_tools, check_presence, describe
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Answer, Model, Outcome, Picture, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
@@ -270,8 +270,6 @@ def _strategy(strategy: str | Strategy) -> Strategy:
 
 def _offering(strategy: Strategy, tools: Mapping[str, object]) -> Strategy:
     """The strategy; if its cells can call tools and none is named, it offers those whose provider was chosen."""
-    from pyvision.tools.cell_functions import ToolNames
-
     own = getattr(strategy, "tools", None)
     if not tools or own or not isinstance(own, ToolNames):
         return strategy

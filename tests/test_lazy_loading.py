@@ -60,7 +60,7 @@ def test_the_table_of_export_formats_loads_no_exporter(tmp_path: Path) -> None:
 
 def test_a_question_without_tools_loads_no_tool(tmp_path: Path) -> None:
     package = "pyvision.tools"
-    assert loaded(RUN, package, tmp_path) <= {f"{package}.registry", f"{package}.cell_functions"}
+    assert loaded(RUN, package, tmp_path) <= {f"{package}.registry"}
 
 
 def test_importing_the_sandbox_loads_nothing_for_host_functions_or_traces(tmp_path: Path) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyvision.agent.budget import Budget, Limits
 from pyvision.agent.kernel import QuestionKernel, Sandbox, Session, find_libraries, run_interruptibly
 from pyvision.agent.role_models import DEFAULT_ROLE, RoleModels
-from pyvision.agent.tool_cache import ToolCache
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import (
     ConfigError,
@@ -47,6 +46,7 @@ from pyvision.types import (
 from sandbox import CellResult, Figure, HostFunction, Region, View
 
 if TYPE_CHECKING:
+    from pyvision.agent.tool_cache import ToolCache
     from pyvision.config.prices import Price
 
 __all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session", "find_libraries"]
@@ -87,7 +87,6 @@ class Episode:
         self.cells = 0
         self._budget = Budget(limits)
         self._tools = tools or {}
-        self._tool_cache = ToolCache(question.images)
         self._kernel = QuestionKernel(question, sandbox)
         self._watch = watch
         self._cell: _Cell | None = None  # while one runs
@@ -249,6 +248,12 @@ class Episode:
         except PyVisionError as error:
             cell.ended_by = error
             raise
+
+    @cached_property
+    def _tool_cache(self) -> ToolCache:
+        from pyvision.agent.tool_cache import ToolCache
+
+        return ToolCache(self.question.images)
 
     def _use(self, tool: str, request: ToolRequest) -> Observation:
         self._check_time()

@@ -10,22 +10,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from pyvision.errors import ConfigError, ToolError
+from pyvision.errors import ToolError
 from pyvision.types import Observation, Picture, ToolRequest
 
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
-
 CallTool: TypeAlias = Callable[[str, ToolRequest], Observation]  # takes a tool's name; a method of Episode
-ROLES = (
-    "caption",
-    "vqa",
-    "llm_qa",
-    "detect",
-    "match",
-)  # tools that may ask a model, in the role of their name
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +24,6 @@ class Call:
 
     request: Callable[..., ToolRequest]
     returns: str
-
-
-class ToolNames(tuple[str, ...]):
-    """Names of tools, as `--set tools=caption,ocr` gives them."""
-
-    __slots__ = ()
-    form = "names, for example caption,ocr"  # as an error message describes it
-
-    @classmethod
-    def parse(cls, text: str) -> ToolNames:
-        """The names between commas, each once; brackets and quotes, as in a recorded list, are ignored."""
-        names = [piece.strip(" \t\n'\"") for piece in text.strip(" \t\n[]()").split(",")]
-        for name in filter(None, names):
-            if not name.isidentifier():
-                raise ConfigError(f"option tools: {name!r} is not the name of a tool; give {cls.form}")
-        return cls(dict.fromkeys(filter(None, names)))
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
-        from pydantic import AfterValidator
-
-        return handler.generate_schema(Annotated[str, AfterValidator(cls.parse)])
-
-
-NO_TOOLS = ToolNames()
 
 
 def host_functions(call_tool: CallTool, names: Iterable[str]) -> dict[str, Callable[..., Any]]:

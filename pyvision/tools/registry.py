@@ -11,11 +11,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pyvision.config.environment import environment
 from pyvision.errors import ConfigError, MissingExtra, suggest, suggest_nearest
 from pyvision.types import Tool
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
 
 Build: TypeAlias = Callable[[str], Tool]  # takes WHERE, the text after the colon; empty if there is none
 Check: TypeAlias = Callable[[str, str], None]  # takes the tool's name and WHERE
@@ -87,6 +90,33 @@ ROWS: Mapping[str, Row] = {
         None,
     ),
 }
+ROLES = ("caption", "vqa", "llm_qa", "detect", "match")
+"""Tools that may ask a model, in the role of their name."""
+
+
+class ToolNames(tuple[str, ...]):
+    """Names of tools, as `--set tools=caption,ocr` gives them."""
+
+    __slots__ = ()
+    form = "names, for example caption,ocr"  # as an error message describes it
+
+    @classmethod
+    def parse(cls, text: str) -> ToolNames:
+        """The names between commas, each once; brackets and quotes, as in a recorded list, are ignored."""
+        names = [piece.strip(" \t\n'\"") for piece in text.strip(" \t\n[]()").split(",")]
+        for name in filter(None, names):
+            if not name.isidentifier():
+                raise ConfigError(f"option tools: {name!r} is not the name of a tool; give {cls.form}")
+        return cls(dict.fromkeys(filter(None, names)))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
+        from pydantic import AfterValidator
+
+        return handler.generate_schema(Annotated[str, AfterValidator(cls.parse)])
+
+
+NO_TOOLS = ToolNames()
 
 
 def build_tools(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pyvision.agent.strategy import with_options
-from pyvision.errors import ConfigError, ImageError, ToolError
-from pyvision.strategies.code_loop import CodeLoop
-from pyvision.tools.cell_functions import CALLS, ToolNames, format_tool, host_function, usage
+from pyvision.errors import ImageError, ToolError
+from pyvision.tools.cell_functions import CALLS, format_tool, host_function, usage
 from pyvision.types import Observation, ToolRequest
 from tests.doubles import figure, picture, png
 
@@ -129,39 +124,3 @@ def test_every_tool_has_a_prompt_line_with_its_result(name: str) -> None:
 
 
 # --- the option
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("", ()),
-        ("ocr", ("ocr",)),
-        ("caption, ocr ,caption", ("caption", "ocr")),
-        ("['caption', 'ocr']", ("caption", "ocr")),
-        ("('caption',)", ("caption",)),
-        ("()", ()),
-    ],
-)
-def test_the_option_takes_names_between_commas(text: str, names: tuple[str, ...]) -> None:
-    assert with_options(CodeLoop(), {"tools": text}).tools == names
-
-
-def test_the_option_survives_being_recorded() -> None:
-    chosen = with_options(CodeLoop(), {"tools": "caption,ocr"})
-    recorded = {key: str(value) for key, value in asdict(chosen).items() if value is not None}
-    assert with_options(CodeLoop(), recorded) == chosen
-
-
-def test_an_invalid_name_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'o c r' is not the name of a tool"):
-        with_options(CodeLoop(), {"tools": "caption,o c r"})
-
-
-@given(st.text())
-def test_any_text_is_names_or_a_config_error(text: str) -> None:
-    try:
-        names = ToolNames.parse(text)
-    except ConfigError:
-        return
-    assert all(name.isidentifier() for name in names)
-    assert ToolNames.parse(str(list(names))) == names

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import asdict
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pyvision.agent.strategy import with_options
 from pyvision.errors import ConfigError
-from pyvision.tools.registry import ROWS, build_tools, describe
+from pyvision.strategies.code_loop import CodeLoop
+from pyvision.tools.registry import ROWS, ToolNames, build_tools, describe
 from tests.tools.perception.pictures import FakeTool
 
 PERCEPTION = ("caption", "vqa", "llm_qa", "detect", "match", "verify", "depth", "ocr")
@@ -90,3 +95,39 @@ def test_building_every_perception_tool_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", ()),
+        ("ocr", ("ocr",)),
+        ("caption, ocr ,caption", ("caption", "ocr")),
+        ("['caption', 'ocr']", ("caption", "ocr")),
+        ("('caption',)", ("caption",)),
+        ("()", ()),
+    ],
+)
+def test_the_option_takes_names_between_commas(text: str, names: tuple[str, ...]) -> None:
+    assert with_options(CodeLoop(), {"tools": text}).tools == names
+
+
+def test_the_option_survives_being_recorded() -> None:
+    chosen = with_options(CodeLoop(), {"tools": "caption,ocr"})
+    recorded = {key: str(value) for key, value in asdict(chosen).items() if value is not None}
+    assert with_options(CodeLoop(), recorded) == chosen
+
+
+def test_an_invalid_name_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'o c r' is not the name of a tool"):
+        with_options(CodeLoop(), {"tools": "caption,o c r"})
+
+
+@given(st.text())
+def test_any_text_is_names_or_a_config_error(text: str) -> None:
+    try:
+        names = ToolNames.parse(text)
+    except ConfigError:
+        return
+    assert all(name.isidentifier() for name in names)
+    assert ToolNames.parse(str(list(names))) == names

@@ -31,7 +31,7 @@ from pyvision.text.replies import (
     last_resort_answer,
     reply_message,
 )
-from pyvision.tools.cell_functions import NO_TOOLS, ROLES, ToolNames
+from pyvision.tools.registry import NO_TOOLS, ROLES, ToolNames
 from pyvision.types import Answer, Message, Question, Reply, Text
 
 _SAME_FAILURE = 3  # failures of one cell in one way before the model is warned; one more ends the run

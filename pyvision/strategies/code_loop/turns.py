@@ -14,7 +14,6 @@ from pyvision.errors import ConfigError
 from pyvision.strategies.code_loop.protocol import CodeProtocol, TextProtocol
 from pyvision.text.prompts import render
 from pyvision.text.sanitize import fit, share_by_need, without_dumps
-from pyvision.tools.cell_functions import format_tool
 from pyvision.types import Message, Part, Picture, Question, Text
 from sandbox import CellResult, Figure, Output, Region, View
 
@@ -89,8 +88,12 @@ def tag_picture(name: str, picture: Picture) -> tuple[Part, ...]:
 
 
 def _tools_section(tools: Mapping[str, str]) -> str:
+    if not tools:
+        return ""
+    from pyvision.tools.cell_functions import format_tool
+
     lines = "\n".join(f"- {format_tool(name, purpose)}" for name, purpose in tools.items())
-    return "\n\n" + render("code_loop/tools.md", functions=lines) if tools else ""
+    return "\n\n" + render("code_loop/tools.md", functions=lines)
 
 
 def _turn(question: Question, template: str, views: Mapping[str, View]) -> tuple[Part, ...]:
