@@ -1,4 +1,4 @@
-"""The rule-based model: choose a plan by the wording of the question, write cells, and read what they report.
+"""The rule-based model: parse the conversation, choose a plan by the wording of the question, and write its next cell.
 
 Covered: the questions of `families/`, mostly about drawings. Not covered: everything that requires recognizing objects.
 It reads text only and holds no state: all it needs to know is in the conversation.
@@ -6,17 +6,24 @@ It reads text only and holds no state: all it needs to know is in the conversati
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pyvision.models.streaming import in_one_piece, truncate_at_stop
-from pyvision.offline.conversation import ParsedConversation, parse_conversation, parse_finding
 from pyvision.offline.families import images, lines, shapes
-from pyvision.offline.plans import Cell, Found, Plan, Undecided, next_step
+from pyvision.offline.plans import Cell, Found, Plan, Undecided, next_step, parse_finding
 from pyvision.offline.wording import ParsedQuestion, read_question
 from pyvision.text import prompts
-from pyvision.types import Message, Reply, Sampling
+from pyvision.types import Message, Picture, Reply, Sampling, Text
+
+_QUESTION = re.compile(r"<question>\s*(.*)\s*</question>", re.DOTALL)
+_TAG = re.compile(r"</?image_clue_\d+>")
+_NUMBER = re.compile(r"<image_clue_(\d+)>\s*\Z")
+_OUTPUT = re.compile(r"<interpreter>(.*)</interpreter>", re.DOTALL)
+_LAST = re.compile(r"\blast (?:reply|turn|answer)\b[^.]*no (?:more )?code|\banswer now\b", re.IGNORECASE)
+_MAX_QUESTION_CHARS = 600  # without tags a longer text is a prompt, not a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,78 @@ def _find_role_reply(messages: Sequence[Message]) -> Reply | None:
 
     text = find_avis_reply(messages)
     return find_program_reply(messages) if text is None else Reply(text)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedConversation:
+    """The last question of a conversation, and what has followed it.
+
+    numbers: the k of each `image_clue_k` that the question is about. outputs: one text for each cell.
+    """
+
+    question: str
+    numbers: tuple[int, ...]
+    can_run: bool
+    outputs: tuple[str, ...] = ()
+    last_turn: bool = False
+
+    @property
+    def images(self) -> int:
+        return len(self.numbers)
+
+
+def parse_conversation(messages: Sequence[Message]) -> ParsedConversation:
+    """Parse the text of the messages. Images are counted, their pixels are not used."""
+    questions = _find_questions(messages)
+    opening = messages[questions[-1]] if questions else Message("user", ())
+    since = messages[questions[-1] :] if questions else messages
+    instructions = "".join(message.text for message in messages if message.role != "assistant")
+    outputs = tuple(
+        _parse_output(since[index + 1]) if index + 1 < len(since) else ""
+        for index, message in enumerate(since)
+        if message.role == "assistant" and "<code>" in message.text
+    )
+    return ParsedConversation(
+        question=_parse_question(opening.text),
+        numbers=next((found for at in reversed(questions) if (found := _parse_numbers(messages[at]))), ()),
+        can_run="<code>" in instructions,
+        outputs=outputs,
+        last_turn=bool(messages) and _is_last_turn(messages[-1]),
+    )
+
+
+def _find_questions(messages: Sequence[Message]) -> list[int]:
+    """The indexes of the user messages with a question between tags; if there is none, of the first user message."""
+    users = [at for at, message in enumerate(messages) if message.role == "user"]
+    return [at for at in users if _QUESTION.search(_OUTPUT.sub("", messages[at].text))] or users[:1]
+
+
+def _parse_numbers(message: Message) -> tuple[int, ...]:
+    """The k of each image, from the tag before it; images without a tag are numbered in order."""
+    numbers: list[int] = []
+    for at, part in enumerate(message.parts):
+        if isinstance(part, Picture):
+            before = message.parts[at - 1] if at else None
+            tag = _NUMBER.search(before.text) if isinstance(before, Text) else None
+            numbers.append(int(tag[1]) if tag else len(numbers))
+    return tuple(numbers)
+
+
+def _parse_question(text: str) -> str:
+    tagged = _QUESTION.search(text)
+    if tagged:
+        return tagged[1].strip()
+    bare = _TAG.sub("", text).strip()
+    return bare if len(bare) <= _MAX_QUESTION_CHARS else ""
+
+
+def _parse_output(message: Message) -> str:
+    found = _OUTPUT.search(message.text)
+    return found[1] if found else message.text
+
+
+def _is_last_turn(message: Message) -> bool:
+    return message.role == "user" and bool(_LAST.search(_OUTPUT.sub("", message.text)))
 
 
 def find_plan(question: ParsedQuestion) -> Plan | None:

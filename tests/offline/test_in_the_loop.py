@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyvision.agent.episode import Episode, Limits
 from pyvision.agent.strategy import Strategy
 from pyvision.offline import Offline
-from pyvision.offline.conversation import parse_conversation
+from pyvision.offline.model import parse_conversation
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategies.direct import Direct
 from pyvision.types import Message, Question, Text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from pyvision.offline import Offline
+from pyvision.offline.model import parse_conversation
 from pyvision.text.replies import find_answer, find_code
 from pyvision.types import Message, Reply, Sampling, Text
 from tests.offline.loop import opening
@@ -123,3 +124,47 @@ def test_text_from_a_picture_cannot_break_out_of_the_answer() -> None:
 
 def test_an_empty_conversation_is_declined() -> None:
     assert reply_to(()).finish == "refusal"
+
+
+def message(role: str, text: str) -> Message:
+    assert role in ("user", "assistant")
+    return Message("user" if role == "user" else "assistant", (Text(text),))
+
+
+def test_the_question_comes_from_the_opening() -> None:
+    conversation = parse_conversation(opening("How many rows\nare there?", [(10, 20), (30, 40)]))
+    assert conversation.question == "How many rows\nare there?"
+    assert conversation.images == 2
+    assert conversation.can_run
+
+
+def test_a_question_without_tags_is_found() -> None:
+    assert (
+        parse_conversation([message("user", "<image_clue_0></image_clue_0> How wide is it?")]).question
+        == "How wide is it?"
+    )
+
+
+def test_a_long_prompt_without_tags_is_not_a_question() -> None:
+    assert parse_conversation([message("user", "many words " * 100)]).question == ""
+
+
+def test_each_cell_is_paired_with_the_turn_after_it() -> None:
+    conversation = parse_conversation(
+        [
+            *opening("q", [(1, 1)]),
+            message("assistant", "<code>a</code>"),
+            message("user", "note <interpreter>\none\n</interpreter> note"),
+            message("assistant", "only conversation"),
+            message("user", "That reply could not be used."),
+            message("assistant", "<code>b</code>"),
+            message("user", "timeout"),
+        ]
+    )
+    assert [output.strip() for output in conversation.outputs] == ["one", "timeout"]
+
+
+def test_a_cell_in_words_of_the_assistant_does_not_mean_that_code_can_run() -> None:
+    assert not parse_conversation(
+        [message("user", "How wide is it?"), message("assistant", "<code>x</code>")]
+    ).can_run

@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pyvision.config.files import data_folder
-from pyvision.offline.conversation import Finding
 from pyvision.offline.model import find_plan
 from pyvision.offline.modules import FOLDER, pyvision_offline
-from pyvision.offline.plans import Cell, Found, Plan, next_step
+from pyvision.offline.plans import Cell, Finding, Found, Plan, next_step, parse_finding
 from pyvision.offline.wording import read_question
 from pyvision.text import prompts
 from tests.offline.test_choice import QUESTIONS
@@ -87,3 +88,49 @@ def test_a_cell_is_repeated_only_if_it_found_something(finding: Finding | None, 
 
 def test_the_declining_text_renders() -> None:
     assert "because" in prompts.render("offline/declined.md", reason="because", families="none")
+
+
+def test_the_last_result_line_counts() -> None:
+    finding = parse_finding('RESULT {"count": 1}\nnoise\n RESULT {"count": 2, "confident": true} \nmore')
+    assert finding is not None
+    assert finding.whole("count") == 2
+    assert finding.confident
+
+
+def test_output_without_a_result_gives_nothing() -> None:
+    for output in ("", "RESULT", "RESULT {", "RESULT {count: 1}", "RESULT [1]", 'a RESULT {"count": 1}'):
+        assert parse_finding(output) is None
+
+
+def test_a_value_of_another_type_gives_nothing() -> None:
+    finding = Finding(
+        {"count": "7", "flag": 1, "text": 3, "texts": ["a", 1], "boxes": [[1, 2, 3]], "n": True}
+    )
+    assert finding.whole("count") is None
+    assert finding.whole("n") is None
+    assert finding.flag("flag") is None
+    assert finding.text("text") is None
+    assert finding.texts("texts") is None
+    assert finding.boxes("boxes") is None
+
+
+def test_only_true_is_confident() -> None:
+    assert not Finding({"confident": "true"}).confident
+    assert not Finding({"confident": 1}).confident
+
+
+@given(st.text())
+def test_no_output_raises(output: str) -> None:
+    parse_finding(output)
+    parse_finding(f"RESULT {{{output}}}")
+
+
+VALUES = st.text() | st.lists(st.text() | st.integers(), max_size=3)
+
+
+@given(st.dictionaries(st.text(max_size=5), VALUES, max_size=3))
+def test_no_finding_holds_markup(values: dict[str, object]) -> None:
+    finding = Finding(values)
+    for key in values:
+        texts = (finding.text(key) or "", *(finding.texts(key) or ()))
+        assert not set("".join(texts)) & set("\\{}<>\n")

@@ -121,6 +121,3 @@ def test_a_prompt_line_says_how_to_call_a_tool() -> None:
 def test_every_tool_has_a_prompt_line_with_its_result(name: str) -> None:
     assert format_tool(name, "…").startswith(f"host.{name}(")
     assert ". Returns {" in format_tool(name, "…")
-
-
-# --- the option

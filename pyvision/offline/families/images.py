@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from math import gcd
 
-from pyvision.offline.conversation import Finding
-from pyvision.offline.plans import Cell, Found, Plan, Value, format_literal
+from pyvision.offline.plans import Cell, Finding, Found, Plan, Value, format_literal
 from pyvision.offline.wording import COLOUR, COLOURS, SHAPE, ParsedQuestion, kind_of, match_wording, shape_of
 
 _OF = r"(?: (?:of|for) image)?(?: in pixels)?"

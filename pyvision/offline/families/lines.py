@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pyvision.offline.conversation import Finding
-from pyvision.offline.plans import Cell, Found, Plan, format_literal
+from pyvision.offline.plans import Cell, Finding, Found, Plan, format_literal
 from pyvision.offline.wording import COLOUR, COLOURS, ParsedQuestion, kind_of, match_wording
 
 _LINES = r"(?:lines?|curves?|plots?|graphs?|line plots?|polylines?|paths?)"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pyvision.offline.conversation import Finding
-from pyvision.offline.plans import Cell, Found, Plan, format_literal
+from pyvision.offline.plans import Cell, Finding, Found, Plan, format_literal
 from pyvision.offline.wording import COLOUR, COLOURS, SHAPE, ParsedQuestion, match_wording, shape_of
 
 _DRAWN = (
