@@ -11,9 +11,9 @@ MIB = 2**20
 Tier: TypeAlias = Literal["none", "landlock", "bwrap"]
 """What isolates cells, the weakest first."""
 TIERS: tuple[Tier, ...] = get_args(Tier)
-Exhausted: TypeAlias = Literal["session", "sandbox", "machine", "disk", "processes"]
+Exhausted: TypeAlias = Literal["session", "sandbox", "machine", "disk", "processes", "handles"]
 """What ran out: the memory of one session, of all sessions together, or of the machine; in the landlock tier also the
-disk space or the processes of one session."""
+disk space, the processes, or the open files and memory mappings of one session."""
 KERNEL_BYTES = 64 * MIB
 """For the kernel itself: without it a session would be ended before a cell gets a MemoryError."""
 

@@ -3,8 +3,10 @@
 Covered: memory of every process, buffers of sockets that a process holds, the number of processes and threads, and what
 the session keeps on the disk: its working folder, and removed files that are open or mapped, also by a process whose
 first thread has ended and by a thread with descriptors of its own. Descriptors on their way over a socket cannot be
-found: the filter refuses to send them (`_refuse_without_namespaces` in seccomp.py). A session over a limit is ended.
-Not covered: what it writes or starts between two looks (50 to 250 ms); RLIMIT_FSIZE and RLIMIT_NPROC bound that.
+found: the filter refuses to send them (`_refuse_without_namespaces` in seccomp.py). A session over a limit is ended,
+also one with so many descriptors and mappings that looking through them would keep the host busy.
+Not covered: what it writes or starts between two looks; RLIMIT_FSIZE and RLIMIT_NPROC bound that. Processes are counted
+every 50 to 250 ms. So are files, unless there are so many that this would take more than a fifth of a processor.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import ctypes
 import errno
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +30,9 @@ from sandbox.policy import Exhausted, Policy
 _CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 _BLOCK = 512  # bytes, the unit of st_blocks
 _LONG_PATH = "a path that is too long to be shown"
+_PAUSES = 4  # as long as it takes to look through the files, before the next time
+_DESCRIPTORS, _MAPPINGS = 64, 1024  # of a process on average; a kernel has 40 and 600
+_MOST_MAPPINGS = 65_536  # of one process: vm.max_map_count, as Linux sets it
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +45,9 @@ class WatchedTree(WatchedSession):
     disk_files: int = 0
     file_bytes: int = 0
     tasks: int = 0
+    descriptors: int = 0
+    mappings: int = 0
+    files_due: float = 0.0  # when to look through its files again
     user: int | None = None  # of the session, if its processes can only be measured as this user
 
     def measure_exactly(self) -> int:
@@ -47,11 +56,18 @@ class WatchedTree(WatchedSession):
             return WatchedSession.measure_exactly(self)
 
     def find_excess(self) -> Exhausted | None:
-        """Whether it has more processes, or keeps more on the disk, than the Policy allows."""
+        """Whether it has more processes, or keeps more on the disk, than the Policy allows, or too much to look at."""
         processes = self.list_processes()
         if sum(len(names(f"{process}/task")) for process in processes) > self.tasks:
             return "processes"
-        return "disk" if self._exceeds_disk(processes) else None
+        started = time.monotonic()
+        if started < self.files_due:
+            return None
+        try:
+            return self._find_excess_of_files(processes)
+        finally:
+            ended = time.monotonic()
+            self.files_due = ended + _PAUSES * (ended - started)
 
     def list_processes(self) -> list[str]:
         """The folders in /proc of its processes, without the supervisor."""
@@ -73,31 +89,42 @@ class WatchedTree(WatchedSession):
     def close(self) -> None:
         """It holds nothing."""
 
-    def _exceeds_disk(self, processes: list[str]) -> bool:
+    def _find_excess_of_files(self, processes: list[str]) -> Exhausted | None:
         used, files = 0, 0
         try:
             for status in _statuses(self.work):
                 used, files = used + status.st_blocks * _BLOCK, files + 1
                 if used > self.disk_bytes or files > self.disk_files:
-                    return True
+                    return "disk"
         except OSError:
-            return True  # a folder that cannot be measured: unreadable, or too deep
+            return "disk"  # a folder that cannot be measured: unreadable, or too deep
         with _as_user(self.user):
-            return used + sum(self._find_removed_files(processes).values()) > self.disk_bytes
+            if _count_descriptors(processes) > self.descriptors:
+                return "handles"
+            removed = self._find_removed_files(processes)
+        if removed is None:
+            return "handles"
+        return "disk" if used + sum(removed.values()) > self.disk_bytes else None
 
-    def _find_removed_files(self, processes: list[str]) -> dict[tuple[int, int], int]:
+    def _find_removed_files(self, processes: list[str]) -> dict[tuple[int, int], int] | None:
         """The size of each removed file of the session that a process keeps, by device and inode.
 
         A file that is mapped without a descriptor shows its size to root alone; for others it counts as the largest.
+        None if there are too many mappings to look through.
         """
         found: dict[tuple[int, int], int] = {}
+        mappings = 0
         for process in processes:
             for path, link in _open(process):
                 if link == _LONG_PATH or (link.startswith(self.work) and link.endswith(" (deleted)")):
                     with contextlib.suppress(OSError):
                         status = os.stat(path)  # noqa: PTH116 - the file behind the descriptor
                         found[status.st_dev, status.st_ino] = status.st_blocks * _BLOCK
-            for file, size in _find_mapped_files(process, self.work):
+            task, lines = _mappings(process)
+            mappings += len(lines)
+            if mappings > self.mappings:
+                return None
+            for file, size in _find_mapped_files(task, lines, self.work):
                 found.setdefault(file, self.file_bytes if size is None else size)
         return found
 
@@ -115,6 +142,8 @@ def watch_tree(policy: Policy) -> Callable[[int, Callable[[], None], str], Watch
             disk_files=policy.disk_files,
             file_bytes=policy.file_bytes,
             tasks=policy.processes,
+            descriptors=policy.open_files + _DESCRIPTORS * policy.processes,
+            mappings=_MOST_MAPPINGS + _MAPPINGS * policy.processes,
             user=None if os.getuid() or has_capability(CAP_SYS_PTRACE) else Path(work).stat().st_uid,
         )
 
@@ -180,13 +209,19 @@ def _descriptor_tables(process: str) -> Iterator[str]:
             yield f"{process}/task/{name}/fd"
 
 
-def _find_mapped_files(process: str, folder: str) -> Iterator[tuple[tuple[int, int], int | None]]:
+def _count_descriptors(processes: list[str]) -> int:
+    return sum(len(names(table)) for process in processes for table in _descriptor_tables(process))
+
+
+def _find_mapped_files(
+    task: str, lines: list[bytes], folder: str
+) -> Iterator[tuple[tuple[int, int], int | None]]:
     """Device and inode of the removed files of this folder that a process has mapped, and their size if it is known."""
-    for task, line in _mappings(process):
-        if line.endswith(" (deleted)\n") and folder in line:
+    for line in lines:
+        if line.endswith(b" (deleted)") and os.fsencode(folder) in line:
             addresses, _, _, device, inode, _ = line.split(maxsplit=5)
-            major, minor = (int(part, 16) for part in device.split(":"))
-            yield (os.makedev(major, minor), int(inode)), _measure_mapped_files(task, addresses)
+            major, minor = (int(part, 16) for part in device.split(b":"))
+            yield (os.makedev(major, minor), int(inode)), _measure_mapped_files(task, addresses.decode())
 
 
 def _measure_mapped_files(task: str, addresses: str) -> int | None:
@@ -197,16 +232,13 @@ def _measure_mapped_files(task: str, addresses: str) -> int | None:
         return None
 
 
-def _mappings(process: str) -> Iterator[tuple[str, str]]:
-    """The first thread that shows the memory of a process, with each line about it."""
+def _mappings(process: str) -> tuple[str, list[bytes]]:
+    """The first thread that shows the memory of a process, with a line about each mapping."""
     for task in tasks_of(process):
-        shown = False
-        with contextlib.suppress(OSError), open(f"{task}/maps", errors="replace") as lines:  # noqa: PTH123
-            for line in lines:
-                shown = True
-                yield task, line
-        if shown:
-            return
+        with contextlib.suppress(OSError):
+            if text := Path(f"{task}/maps").read_bytes():
+                return task, text.split(b"\n")
+    return process, []
 
 
 def _statuses(folder: str) -> Iterator[os.stat_result]:

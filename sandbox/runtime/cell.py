@@ -150,6 +150,11 @@ def build_memory_error(exhausted: Exhausted, policy: Policy) -> CellError:
                 "TooManyProcesses",
                 f"the session had more than {policy.processes:,} processes and threads",
             )
+        case "handles":
+            name, why = (
+                "TooManyHandles",
+                "all processes of the session together had too many open files or memory mappings",
+            )
     return CellError(name, f"{why}; {_LOST}")
 
 

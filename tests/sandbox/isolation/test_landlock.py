@@ -201,6 +201,14 @@ def test_nothing_outlives_a_host_that_is_killed(tmp_path: Path) -> None:
             "OutOfDisk",
         ),
         (
+            "import ctypes, os, time\nlibc = ctypes.CDLL(None)\nlibc.mmap.restype = ctypes.c_void_p\n"
+            "libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]\n"
+            "file = os.open('part\\r', os.O_RDWR | os.O_CREAT)\nos.unlink('part\\r')\n"
+            "os.write(file, bytes(40 * 2**20))\nlibc.mmap(None, 4096, 1, 1, file, 0)\nos.close(file)\n"
+            "time.sleep(9)",
+            "OutOfDisk",
+        ),
+        (
             "import os, time\nkept = []\nfor _ in range(25):\n    os.mkdir('d' * 200); os.chdir('d' * 200)\n"
             "for n in range(10):\n    kept.append(open('part', 'wb', buffering=0)); os.unlink('part')\n"
             "for _ in range(25):\n    os.chdir('..'); os.rmdir('d' * 200)\n"
@@ -213,15 +221,33 @@ def test_nothing_outlives_a_host_that_is_killed(tmp_path: Path) -> None:
             "    threading.Thread(target=time.sleep, args=(9,)).start()\ntime.sleep(9)",
             "TooManyProcesses",
         ),
+        (
+            "import os, signal, time\nfor _ in range(8):\n    if os.fork() == 0:\n"
+            "        for _ in range(450):\n            os.open('/dev/null', os.O_RDONLY)\n"
+            "        signal.pause()\ntime.sleep(9)",
+            "TooManyHandles",
+        ),
+        (
+            "import ctypes, mmap, os, signal, time\nlibc = ctypes.CDLL(None)\n"
+            "libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]\n"
+            "block = mmap.mmap(-1, 4096 * 60_000, mmap.MAP_PRIVATE)\n"
+            "start = ctypes.addressof(ctypes.c_char.from_buffer(block))\n"
+            "for page in range(0, 60_000, 2):\n    libc.mprotect(start + 4096 * page, 4096, mmap.PROT_READ)\n"
+            "for _ in range(2):\n    os.fork() or signal.pause()\ntime.sleep(9)",
+            "TooManyHandles",
+        ),
     ],
     ids=[
         "files",
         "removed files",
         "removed files of a process whose first thread has ended",
         "removed files of which a page is mapped",
+        "a removed and mapped file with the end of a line in its name",
         "removed files in a folder with a long path",
         "many files",
         "threads",
+        "descriptors",
+        "mappings",
     ],
 )
 def test_a_session_that_takes_too_much_is_ended(limited: Sandbox, code: str, error: str) -> None:
@@ -246,7 +272,8 @@ threading.Thread(target=hold).start()
 
 
 def test_a_removed_file_of_a_thread_with_its_own_descriptors_counts(tmp_path: Path) -> None:
-    tree = WatchedTree(-1, lambda: None, supervisor=os.getpid(), work=str(tmp_path), tasks=1000, disk_files=9)
+    tree = WatchedTree(-1, lambda: None, supervisor=os.getpid(), work=str(tmp_path))
+    tree.tasks = tree.disk_files = tree.descriptors = tree.mappings = 100_000
     with subprocess.Popen(
         [sys.executable, "-c", _THREAD_WITH_OWN_DESCRIPTORS, str(tmp_path)], stdout=subprocess.PIPE
     ) as holder:
@@ -254,7 +281,7 @@ def test_a_removed_file_of_a_thread_with_its_own_descriptors_counts(tmp_path: Pa
         assert holder.stdout.readline() == b"ready\n"
         tree.disk_bytes = 5 * MIB
         within = tree.find_excess()
-        tree.disk_bytes = 3 * MIB
+        tree.disk_bytes, tree.files_due = 3 * MIB, 0.0
         beyond = tree.find_excess()
         holder.kill()
     assert (within, beyond) == (None, "disk")
