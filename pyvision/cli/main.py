@@ -1,6 +1,6 @@
 """Parse the command line, run the command, and turn every failure into one line and an exit code.
 
-Standard output fails too: a pipe without a reader, a full disk, an encoding that lacks characters.
+Standard output fails too: closed, a pipe without a reader, a full disk, an encoding that lacks characters.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
@@ -137,6 +138,7 @@ def _is_question(words: Sequence[str]) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 141, as other tools do, when standard output is a broken pipe."""
+    _open_closed_streams()
     _escape_missing_characters()
     try:
         try:
@@ -212,6 +214,15 @@ def _parser(arguments: Sequence[str], *, is_whole: bool = False) -> argparse.Arg
     return parser
 
 
+def _open_closed_streams() -> None:
+    """Open /dev/null as each closed standard stream: the next file would get its number, and what is printed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+            os.set_inheritable(null, True)  # for processes that are started
+            setattr(sys, name, open(null, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - as long as the process
+
+
 def _escape_missing_characters() -> None:
     """Print characters that the encoding of standard output lacks as escapes, as standard error does."""
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -234,7 +245,8 @@ def _is_full(error: BaseException) -> bool:
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"pyvision: {message}", file=sys.stderr)  # noqa: T201 - the only place that prints errors
+    with suppress(OSError):  # standard error may be a broken pipe too: `2>&1 | head -1`
+        print(f"pyvision: {message}", file=sys.stderr, flush=True)  # noqa: T201 - the only place that prints errors
     return code
 
 

@@ -122,6 +122,8 @@ def new_folder(prefix: str = "") -> Path:
 def _print(text: str, folder: Path) -> None:
     try:
         print(text, flush=True)  # noqa: T201 - what the command is for
+    except BrokenPipeError:
+        raise  # its reader wants no more, which `main` turns into an exit code
     except OSError as error:
         discard_output()
         why = f"cannot write the answer to standard output ({error.strerror})"

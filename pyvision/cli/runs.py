@@ -226,19 +226,20 @@ def _continue(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
             "figures": list(fork.figures),
         },
     }
-    with (
-        task,
-        Sandbox(offer_offline_modules(task.policy)) as plain_sandbox,
-        TrajectoryWriter(folder, setup, secrets=task.secrets) as trajectory,
-        Progress(folder) as progress,
-    ):
-        sandbox = with_figures(recorded, fork, plain_sandbox)
+    with task, Sandbox(offer_offline_modules(task.policy)) as plain_sandbox:
+        sandbox = with_figures(
+            recorded, fork, plain_sandbox
+        )  # raises for an unknown figure before a folder is made
+        with (
+            TrajectoryWriter(folder, setup, secrets=task.secrets) as trajectory,
+            Progress(folder) as progress,
+        ):
 
-        def watch(event: Event) -> None:
-            trajectory.write(event)
-            progress.show(event)
+            def watch(event: Event) -> None:
+                trajectory.write(event)
+                progress.show(event)
 
-        outcome = solve_shown(task, watch, progress, sandbox)
+            outcome = solve_shown(task, watch, progress, sandbox)
     if outcome.answer is not None:
         _print(outcome.answer)
     return exit_code(outcome.end_reason)

@@ -52,7 +52,7 @@ def verify_run(options: argparse.Namespace) -> int:
         out=out,
         seed=options.seed,
     )
-    text = json.dumps(_plain(found), ensure_ascii=False) if options.json else _format(found)
+    text = json.dumps(_plain(found), ensure_ascii=False) if options.json else format_verification(found)
     print(text if options.json else printable(text))  # noqa: T201 - what the command is for
     for check in found.checks:
         if check.has_failed:
@@ -61,7 +61,7 @@ def verify_run(options: argparse.Namespace) -> int:
     return 0 if found.verdict == "depends" else _DEPENDS_NOT
 
 
-def _format(found: Verification) -> str:
+def format_verification(found: Verification) -> str:
     derived = " (what was looked at last)" if any(each.is_derived for each in found.evidence) else ""
     return "\n".join(
         [
@@ -73,16 +73,21 @@ def _format(found: Verification) -> str:
                 if found.find("elsewhere masked")
                 else ["elsewhere masked: not asked, no equal area is left"]
             ),
-            f"verdict: {_VERDICTS[found.verdict]}",
+            f"verdict: {_format_verdict(found)}",
         ]
     )
 
 
-_VERDICTS = {
-    "depends": "the answer depends on the evidence",
-    "does not depend": "the answer does not depend on the evidence",
-    "undecided": "undecided: masking an equal area elsewhere does not keep the answer either",
-}
+def _format_verdict(found: Verification) -> str:
+    if found.verdict == "depends":
+        return "the answer depends on the evidence"
+    if found.verdict == "does not depend":
+        return "the answer does not depend on the evidence"
+    if any(check.has_failed for check in found.checks):
+        return "undecided: not every question was answered"
+    if found.find("elsewhere masked") is None:
+        return "undecided: the answer changes, and no equal area is left to compare with"
+    return "undecided: masking an equal area elsewhere does not keep the answer either"
 
 
 def _format_region(evidence: Evidence) -> str:

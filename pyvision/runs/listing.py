@@ -42,6 +42,8 @@ def find_run(name: str | None, root: Path = RUNS) -> Path:
         if not runs:
             raise ConfigError(f"no run is recorded in {str(root)!r}; ask a question first, or name a folder")
         return runs[0].folder
+    if (root / name / EVENTS).is_file():
+        return root / name
     matching = [info.folder for info in runs if name.strip("/") in str(info.folder.relative_to(root))]
     if len(matching) != 1:
         many = f"{len(matching)} runs match" if matching else "no run matches"

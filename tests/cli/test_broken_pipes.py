@@ -5,12 +5,16 @@ What cannot be written for another reason is one line.
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.running import ANSWER, run_arguments, scripted
 
 FAILS_BY_A_PIPE_OF_ITS_OWN = """
 import sys
@@ -96,3 +100,26 @@ def test_wrong_usage_is_reported_although_standard_output_is_closed() -> None:
     done = with_a_closed_pipe("-m", "pyvision", "bench", "nonsense")
     assert done.returncode == 2
     assert "nonsense" in done.stderr
+
+
+def test_an_answer_without_a_reader_ends_with_the_exit_code_of_sigpipe(photo: Path, tmp_path: Path) -> None:
+    arguments = run_arguments(photo, scripted(tmp_path, ANSWER))
+    done = with_a_closed_pipe("-m", "pyvision", *arguments, "--out", str(tmp_path / "run"))
+    assert done.returncode == 141
+
+
+def test_progress_into_the_same_pipe_ends_with_that_exit_code_too(photo: Path, tmp_path: Path) -> None:
+    words = (sys.executable, "-m", "pyvision", *run_arguments(photo, scripted(tmp_path, ANSWER)))
+    script = f"{shlex.join(words)} --out run 2>&1 | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 141
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_standard_stream_changes_no_record(closed: str, photo: Path, tmp_path: Path) -> None:
+    words = (sys.executable, "-m", "pyvision", *run_arguments(photo, scripted(tmp_path, ANSWER)))
+    script = f"{shlex.join(words)} --out run {closed}"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    events = (tmp_path / "run/events.jsonl").read_text().splitlines()
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
+    assert all(isinstance(json.loads(line), dict) for line in events)

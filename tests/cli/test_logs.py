@@ -112,3 +112,8 @@ def test_folders_that_are_no_runs_are_skipped(tmp_path: Path, record: str) -> No
 
 def test_a_run_is_found_by_its_path(two_runs: Path) -> None:
     assert find_run(str(two_runs / "one"), Path("elsewhere")) == two_runs / "one"
+
+
+def test_a_whole_name_is_found_beside_longer_ones(two_runs: Path) -> None:
+    (two_runs / "one").rename(two_runs / "two-again")
+    assert find_run("two", two_runs) == two_runs / "two"

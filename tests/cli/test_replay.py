@@ -46,6 +46,15 @@ def test_an_edited_cell_runs_in_place_of_the_recorded_one(tmp_path: Path, comman
     assert done.stdout.endswith("edited (120, 90)\n")
 
 
+def test_an_unknown_figure_leaves_no_folder(tmp_path: Path, command: Command) -> None:
+    written(tmp_path / "run", simple_events())
+    (tmp_path / "other.png").write_bytes(png(33, 44))
+    flags = ("--from", "1", "--figure", "image_clue_9=other.png", "--model", "offline")
+    done = command("replay", "run", *flags)
+    assert (done.returncode, "image_clue_9: no such figure in this run" in done.stderr) == (2, True)
+    assert not (tmp_path / "run-from-1").exists()
+
+
 @pytest.mark.slow
 def test_a_later_cell_finds_the_other_figure_under_its_name(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())

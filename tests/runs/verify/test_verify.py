@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.cli.main import main
+from pyvision.cli.verify import format_verification
 from pyvision.errors import ConfigError
 from pyvision.events import RunEnded
 from pyvision.images.pixels import pixels
@@ -81,6 +82,12 @@ def test_no_equal_area_is_masked_if_no_area_is_left(tmp_path: Path) -> None:
     whole = (Evidence("image_clue_0", (0, 0, 120, 80)),)
     found = verify(a_run(tmp_path, whole), model=Looking(attentive), sandbox=CannedSandbox())
     assert (found.find("elsewhere masked"), found.verdict) == (None, "undecided")
+
+
+def test_a_verdict_without_an_equal_area_says_so(tmp_path: Path) -> None:
+    whole = (Evidence("image_clue_0", (0, 0, 120, 80)),)
+    found = verify(a_run(tmp_path, whole), model=Looking(attentive), sandbox=CannedSandbox())
+    assert "undecided: the answer changes, and no equal area is left" in format_verification(found)
 
 
 def test_without_citations_the_last_look_is_the_evidence(tmp_path: Path) -> None:
