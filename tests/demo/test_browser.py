@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from pyvision.text.sanitize import printable
 from tests.demo.conftest import EXAMPLE, Parrot, Served, Tab, opening_tabs
 from tests.doubles import png
 from tests.payloads import PAYLOADS
+from tests.sandbox.processes import wait_until
 
 pytestmark = pytest.mark.early
 
@@ -28,15 +28,6 @@ def cell(code: str) -> str:
 
 def boxed(answer: str) -> str:
     return f"<answer>\n\\boxed{{{answer}}}\n</answer>"
-
-
-def until(is_so: Callable[[], bool], seconds: float = 60) -> bool:
-    end = time.monotonic() + seconds
-    while not is_so():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 DRAW = cell("import matplotlib.pyplot as plt\nplt.imshow(image_clue_0)\nplt.show()")
@@ -77,9 +68,9 @@ def test_an_image_opens_large_until_escape(answered: Tab, part: str) -> None:
     answered.unfold()
     answered.page.locator(f"#question-1 {part} .chat-image").first.press("Enter")
     large = answered.page.locator("#chat-large[open] img")
-    assert until(lambda: large.count() == 1 and large.evaluate("image => image.naturalWidth") > 100)
+    assert wait_until(lambda: large.count() == 1 and large.evaluate("image => image.naturalWidth") > 100)
     answered.page.keyboard.press("Escape")
-    assert until(lambda: answered.page.locator("#chat-large[open]").count() == 0)
+    assert wait_until(lambda: answered.page.locator("#chat-large[open]").count() == 0)
 
 
 def test_an_answer_is_inside_the_window_when_it_arrives(parrot: ServedParrot, tab: Tabs) -> None:
@@ -106,7 +97,7 @@ def test_a_page_that_was_scrolled_up_stays_there(parrot: ServedParrot, tab: Tabs
     visitor.answer(2)
     assert visitor.page.locator("#chat-scroll").evaluate("scroll => scroll.scrollTop") == 0
     visitor.page.get_by_role("button", name="↓ Answer").click()
-    assert until(lambda: visitor.is_inside("#question-2 .chat-answer"))
+    assert wait_until(lambda: visitor.is_inside("#question-2 .chat-answer"))
 
 
 @contextmanager
@@ -122,7 +113,7 @@ def before_scripts(browser: Any, url: str) -> Iterator[Any]:
     page.goto(url, wait_until="commit")
     page.locator("#chat-early .with-list").wait_for()  # what our own script does last but one
     yield page
-    assert until(lambda: bool(page.wait_for_timeout(20) or held))
+    assert wait_until(lambda: bool(page.wait_for_timeout(20) or held))
     held[0].continue_()
 
 
@@ -147,19 +138,6 @@ def test_a_question_entered_before_the_scripts_have_loaded_is_sent(
     page.close()
 
 
-@pytest.mark.slow
-def test_a_follow_up_question_uses_the_kernel_as_it_was_left(parrot: ServedParrot, tab: Tabs) -> None:
-    served, brain = parrot
-    brain.scripts["Keep?"] = cell("kept = image_clue_0.width"), boxed("one")
-    brain.scripts["Kept?"] = cell("print('kept', kept)"), boxed("two")
-    visitor = tab(served)
-    visitor.ask("Keep?", EXAMPLES / "circles.png")
-    assert visitor.answer(1) == "one"
-    visitor.ask("Kept?")
-    assert visitor.answer(2) == "two"
-    assert "kept 640" in visitor.text()
-
-
 def test_send_becomes_stop_which_ends_a_cell(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Wait?"] = (cell("import time\nprint('so far', flush=True)\ntime.sleep(100)"),)
@@ -172,23 +150,6 @@ def test_send_becomes_stop_which_ends_a_cell(parrot: ServedParrot, tab: Tabs) ->
     visitor.page.get_by_role("button", name="Send", exact=True).wait_for()
     visitor.ask("Next?")
     assert visitor.answer(2) == "later"
-
-
-@pytest.mark.slow
-def test_a_new_chat_begins_with_a_new_kernel_while_the_old_one_is_busy(
-    parrot: ServedParrot, tab: Tabs
-) -> None:
-    served, brain = parrot
-    brain.scripts["Before?"] = cell("kept = 1\nimport time\ntime.sleep(2)"), boxed("one")
-    brain.scripts["After?"] = cell("print('kept' in globals())"), boxed("two")
-    visitor = tab(served)
-    visitor.ask("Before?")
-    visitor.page.locator("#question-1 .chat-pending", has_text="Running").wait_for()
-    visitor.page.get_by_role("button", name="New chat").click()
-    visitor.page.locator("#question-1").wait_for(state="detached")
-    visitor.ask("After?")
-    assert visitor.answer(1) == "two"
-    assert "False" in visitor.text()
 
 
 def test_an_edited_cell_is_run_in_its_place(parrot: ServedParrot, tab: Tabs) -> None:
@@ -208,36 +169,6 @@ def test_an_edited_cell_is_run_in_its_place(parrot: ServedParrot, tab: Tabs) -> 
     assert "6 * 6" not in visitor.text()
 
 
-@pytest.mark.slow
-def test_an_edited_question_is_asked_in_its_place_with_its_images(parrot: ServedParrot, tab: Tabs) -> None:
-    served, brain = parrot
-    brain.scripts["Frist?"] = (boxed("one"),)
-    brain.scripts["First?"] = cell("print(image_clue_0.size)"), boxed("two")
-    visitor = tab(served)
-    visitor.ask("Frist?", EXAMPLES / "circles.png")
-    visitor.answer()
-    visitor.page.get_by_role("button", name="Edit", exact=True).click()
-    editor = visitor.page.get_by_role("textbox", name="Question", exact=True).first
-    editor.fill("First?")
-    editor.press("Control+Enter")
-    visitor.page.locator(".chat-answer", has_text="two").wait_for()
-    assert "(640, 320)" in visitor.text()
-    assert "Frist?" not in visitor.text()
-
-
-@pytest.mark.slow
-def test_a_question_is_asked_again(parrot: ServedParrot, tab: Tabs) -> None:
-    served, brain = parrot
-    brain.scripts["Which?"] = (boxed("one"),)
-    visitor = tab(served)
-    visitor.ask("Which?")
-    visitor.answer()
-    brain.scripts["Which?"] = (boxed("two"),)
-    visitor.page.get_by_role("button", name="Retry").click()
-    visitor.page.locator(".chat-answer", has_text="two").wait_for()
-    assert visitor.page.locator(".chat-exchange").count() == 1
-
-
 def test_a_conversation_survives_a_reload_while_it_is_answered(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Still?"] = cell("import time\ntime.sleep(1.5)"), boxed("there")
@@ -246,25 +177,6 @@ def test_a_conversation_survives_a_reload_while_it_is_answered(parrot: ServedPar
     visitor.page.locator("#question-1 .chat-pending", has_text="Running").wait_for()
     visitor.page.reload()
     assert visitor.answer() == "there"
-
-
-@pytest.mark.slow
-def test_a_second_tab_shows_what_the_first_asked_when_it_is_used_again(
-    parrot: ServedParrot, tab: Tabs
-) -> None:
-    served, brain = parrot
-    brain.scripts["One?"] = (boxed("1"),)
-    brain.scripts["Two?"] = (boxed("2"),)
-    first = tab(served)
-    first.ask("One?")
-    first.answer()
-    second = Tab(first.page.context.new_page())
-    second.page.goto(served.url)
-    assert second.answer() == "1"
-    first.ask("Two?")
-    first.answer(2)
-    second.page.evaluate("dispatchEvent(new Event('focus'))")
-    assert second.answer(2) == "2"
 
 
 def test_the_question_box_has_the_focus_after_an_example(served: Served, tab: Tabs) -> None:
@@ -362,43 +274,14 @@ def test_what_happens_is_announced(answered: Tab) -> None:
 
 
 def test_an_attached_image_is_announced(parrot: ServedParrot, tab: Tabs) -> None:
-    served, _ = parrot
-    visitor = tab(served)
+    visitor = tab(parrot[0])
     visitor.page.set_input_files("#chat-file", EXAMPLES / "shapes.png")
     visitor.page.locator("#chat-status", has_text="shapes.png is attached").wait_for(state="attached")
 
 
 def test_the_name_of_a_cell_starts_with_what_it_does(answered: Tab) -> None:
-    assert (
-        answered.page.locator(".chat-cell summary").first.aria_snapshot().lstrip("- ").startswith("text: Ran")
-    )
-
-
-@pytest.mark.slow
-def test_two_visitors_share_nothing(parrot: ServedParrot, tab: Tabs) -> None:
-    served, brain = parrot
-    brain.scripts["Mine?"] = cell("secret = 'mine'"), boxed("one")
-    brain.scripts["Yours?"] = cell("print('secret' in globals())"), boxed("two")
-    first, second = tab(served), tab(served)
-    first.ask("Mine?")
-    assert first.answer() == "one"
-    second.ask("Yours?")
-    assert second.answer() == "two"
-    assert "False" in second.text()
-    assert "Mine?" not in second.page.inner_text("#chat")
-
-
-@pytest.mark.slow
-def test_the_kernel_ends_soon_after_the_tab(parrot: ServedParrot, tab: Tabs) -> None:
-    served, brain = parrot
-    named = "import ctypes\nctypes.CDLL(None).prctl(15, b'mine-alone')"  # PR_SET_NAME
-    brain.scripts["Run?"] = cell(named), boxed("one")
-    visitor = tab(served)
-    visitor.ask("Run?")
-    visitor.answer()
-    assert served.is_running("mine-alone")
-    visitor.page.close()
-    assert until(lambda: not served.is_running("mine-alone"))
+    summary = answered.page.locator(".chat-cell summary").first.aria_snapshot()
+    assert summary.startswith("- text: Ran")
 
 
 def test_the_downloads_are_there_once_there_is_an_answer(answered: Tab) -> None:
@@ -425,9 +308,8 @@ def test_no_address_says_where_the_files_are(answered: Tab, parrot: ServedParrot
 def test_a_file_that_is_not_a_picture_is_refused_in_one_line(
     parrot: ServedParrot, tab: Tabs, tmp_path: Path
 ) -> None:
-    served, _ = parrot
     (tmp_path / "note.png").write_text("no picture")
-    visitor = tab(served)
+    visitor = tab(parrot[0])
     visitor.ask("What is it?", tmp_path / "note.png")
     visitor.page.locator("#chat-error", has_text="note.png").wait_for()
     assert visitor.page.locator("#chat-box").input_value() == "What is it?"
@@ -439,15 +321,14 @@ def test_it_is_readable_on_a_telephone(answered: Tab) -> None:
     answered.page.set_viewport_size({"width": 390, "height": 844})
     try:
         answered.see_pictures()
-        assert until(lambda: answered.page.evaluate(width) <= 390)
+        assert wait_until(lambda: answered.page.evaluate(width) <= 390)
         assert answered.page.locator("#chat-send").bounding_box()["x"] < 390 - 40
     finally:
         answered.page.set_viewport_size(before)
 
 
 def test_it_follows_a_dark_system(parrot: ServedParrot, tab: Tabs) -> None:
-    served, _ = parrot
-    visitor = tab(served, color_scheme="dark")
+    visitor = tab(parrot[0], color_scheme="dark")
     visitor.page.wait_for_function(
         "getComputedStyle(document.querySelector('#chat')).backgroundColor.match(/\\d+/g).slice(0, 3)"
         ".every(part => part < 60)"
@@ -469,8 +350,7 @@ def test_every_control_has_a_name_for_a_screen_reader(answered: Tab) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("tag", ["button", "input", "summary"])
 def test_a_control_without_a_name_would_be_found(parrot: ServedParrot, tab: Tabs, tag: str) -> None:
-    served, _ = parrot
-    visitor = tab(served)
+    visitor = tab(parrot[0])
     visitor.page.evaluate(
         "tag => document.body.insertAdjacentHTML('beforeend', `<details open><${tag}>`)", tag
     )
@@ -479,7 +359,7 @@ def test_a_control_without_a_name_would_be_found(parrot: ServedParrot, tab: Tabs
 
 def unnamed_controls(visitor: Tab, seconds: float = 30) -> list[str]:
     """Kinds of controls that get no name, however long they are given for it."""
-    until(lambda: not visitor.unnamed_controls(), seconds)
+    wait_until(lambda: not visitor.unnamed_controls(), seconds)
     return visitor.unnamed_controls()
 
 

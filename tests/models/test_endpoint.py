@@ -1,4 +1,4 @@
-"""What is the same for every wire: streaming, the cut, time limits, keys in turn, refused parameters, what is kept."""
+"""What is the same for every wire: streaming, the cut, time limits, faults, what is kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import io
 import json
 import logging
 import random
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 
@@ -14,20 +13,16 @@ import pytest
 from PIL import Image, ImageDraw
 
 from pyvision.errors import ModelError
-from pyvision.models.endpoint import ApiKeys, Endpoint
-from pyvision.models.factory import build
+from pyvision.models.endpoint import Endpoint
 from pyvision.models.openai_chat import openai_chat
 from pyvision.text.replies import reply_message
-from pyvision.types import Message, Picture, Reply, Sampling, Text, TokenLogprob, ToolOffer
-from tests.doubles import picture
+from pyvision.types import Message, Picture, Reply, Sampling, Text, TokenLogprob
 from tests.sandbox.processes import wait_until
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.chat import Answer, ChatServer, completion, failure
 from tests.servers.conversation import ServedReply
 from tests.servers.faults import Fault
-from tests.servers.server import ModelServer
-from tests.servers.strict import Strictness
-from tests.servers.wires import MAKE, STOP, configured, open_model, text
+from tests.servers.wires import MAKE, STOP, open_model, text
 
 HELLO = (Message("user", (Text("hello"),)),)
 CELL = "I look.\n<code>\n```python\nprint('</code>')\n```\n</code>"
@@ -37,6 +32,11 @@ EVERY_WIRE = pytest.mark.parametrize("wire", list(MAKE))
 
 def texts(pieces: Sequence[object]) -> list[str]:
     return [piece for piece in pieces if isinstance(piece, str)]
+
+
+def refusal(name: str) -> Fault:
+    body = {"error": {"message": f"Unsupported parameter: '{name}'", "param": name, "code": "unsupported"}}
+    return Fault(body=json.dumps(body).encode(), status=400, headers={"content-type": "application/json"})
 
 
 # --- streams
@@ -196,44 +196,6 @@ def test_an_error_that_trickles_is_cut_off_too(wire: str) -> None:
     assert wait_until(lambda: server.cut_short == len(server.requests))
 
 
-# --- parameters that are refused
-
-
-def refusal(name: str) -> Fault:
-    body = {"error": {"message": f"Unsupported parameter: '{name}'", "param": name, "code": "unsupported"}}
-    return Fault(body=json.dumps(body).encode(), status=400, headers={"content-type": "application/json"})
-
-
-@EVERY_WIRE
-def test_what_was_refused_once_is_not_sent_by_the_next_model_object_either(wire: str) -> None:
-    can = Capabilities(refuses=frozenset({"temperature", "stop", "stop_sequences", "stopSequences"}))
-    with ModelServer([CELL] * 2, can=can) as server:
-        for _ in range(2):
-            with closing(MAKE[wire](configured(wire, server, temperature=0.5, model="shared"))) as model:
-                assert model.complete(HELLO, STOP).finish == "stop"
-        sent = [
-            {
-                *request.body,
-                *request.body.get("generationConfig", ()),
-                *request.body.get("generation_config", ()),
-            }
-            & can.refuses
-            for request in server.requests
-        ]
-    assert sent[-2:] == [set(), set()]
-    assert (
-        len(sent) == {"completions": 4, "responses": 3, "messages": 4, "gemini": 4, "interactions": 4}[wire]
-    )
-
-
-def test_a_parameter_that_the_configuration_insists_on_is_not_dropped() -> None:
-    can = Capabilities(refuses=frozenset({"seed"}))
-    with open_model("completions", ["x"], can, extra_body={"seed": 1}) as (model, server):
-        with pytest.raises(ModelError, match="'seed' is not supported"):
-            model.complete(HELLO, Sampling())
-        assert len(server.requests) == 1
-
-
 # --- log probabilities
 
 
@@ -262,57 +224,6 @@ def test_an_endpoint_without_log_probabilities_says_so_once(
     assert [record.getMessage() for record in caplog.records] == [
         "plain gives no log probabilities; replies come without them"
     ]
-
-
-# --- keys
-
-
-def keys_of_four_calls(wire: str) -> list[str | None]:
-    """The key of each request of four calls that all succeed, although one of three keys is refused."""
-    can = Capabilities(keys=frozenset({"good-one", "good-two"}))
-    with open_model(wire, ["x"] * 4, can, api_keys=("good-one", "bad", "good-two")) as (model, server):
-        for _ in range(4):
-            assert model.complete(HELLO, Sampling()).text == "x"
-        return [request.key for request in server.requests]
-
-
-@EVERY_WIRE
-def test_a_refused_key_is_used_only_once(wire: str) -> None:
-    assert keys_of_four_calls(wire).count("bad") <= 1
-
-
-@EVERY_WIRE
-def test_every_accepted_key_stays_in_use(wire: str) -> None:
-    assert set(keys_of_four_calls(wire)) >= {"good-one", "good-two"}
-
-
-REFUSED_KEYS = ("first-key-1", "second-key-2")
-
-
-def refuse_every_key(wire: str) -> tuple[ModelError, set[str | None]]:
-    """The error, and the keys that were tried."""
-    with open_model(wire, [], Capabilities(keys=frozenset()), api_keys=REFUSED_KEYS) as (model, server):
-        with pytest.raises(ModelError, match="401") as caught:
-            model.complete(HELLO, Sampling())
-        return caught.value, {request.key for request in server.requests}
-
-
-@EVERY_WIRE
-def test_every_key_is_tried_before_a_call_fails(wire: str) -> None:
-    _, tried = refuse_every_key(wire)
-    assert tried == set(REFUSED_KEYS)
-
-
-@EVERY_WIRE
-def test_a_call_is_not_tried_again_when_every_key_is_refused(wire: str) -> None:
-    error, _ = refuse_every_key(wire)
-    assert (error.kind, error.retry) == ("auth", False)
-
-
-@EVERY_WIRE
-def test_the_error_about_refused_keys_does_not_contain_the_keys(wire: str) -> None:
-    error, _ = refuse_every_key(wire)
-    assert not any(key in str(error) for key in REFUSED_KEYS)
 
 
 # --- kinds of faults
@@ -424,91 +335,3 @@ def test_cached_tokens_are_counted() -> None:
     answer.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 64}
     with ChatServer([answer]) as server, chat(server) as model:
         assert model.complete(HELLO, Sampling()).usage.cached_tokens == 64
-
-
-def test_keys_take_turns() -> None:
-    keys = ApiKeys(["a", "b", "c"])
-    assert Counter(keys.next() for _ in range(9)) == {"a": 3, "b": 3, "c": 3}
-
-
-def test_a_refused_key_is_reject_while_others_work() -> None:
-    keys = ApiKeys(["a", "b"])
-    assert keys.reject("a")
-    assert {keys.next() for _ in range(4)} == {"b"}
-
-
-def test_when_no_key_works_all_are_tried_again() -> None:
-    keys = ApiKeys(["a", "b"])
-    assert [keys.reject("a"), keys.reject("a"), keys.reject("b")] == [True, True, False]
-    assert {keys.next() for _ in range(4)} == {"a", "b"}
-
-
-def test_an_endpoint_without_keys_has_no_key() -> None:
-    keys = ApiKeys([])
-    assert keys.next() is None
-    assert not keys.reject(None)
-
-
-@pytest.mark.parametrize(
-    ("wire", "model", "field"),
-    [("completions", "gpt-6.2-sol", "reasoning_effort"), ("responses", "gpt-6.2-sol", "reasoning"),
-     ("messages", "claude-sonnet-5-5", "thinking"), ("gemini", "gemini-3.6-flash", "generationConfig"),
-     ("interactions", "gemini-3.8-flash", "generation_config")],
-)  # fmt: skip
-def test_the_reasoning_setting_is_sent_in_the_words_of_the_family(wire: str, model: str, field: str) -> None:
-    with ModelServer(["hi", "hi"]) as server:
-        bodies = []
-        for level in (None, "low"):
-            with closing(build(configured(wire, server, model=model, reasoning=level))) as built:
-                built.complete(HELLO, Sampling())
-            bodies.append(server.requests[-1].body)
-    assert [field in body for body in bodies] == [False, True]
-
-
-def test_an_endpoint_that_refuses_the_reasoning_setting_is_asked_without_it(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    can = Capabilities(refuses=frozenset({"reasoning_effort"}))
-    with (
-        ModelServer(["one", "two"], can=can) as server,
-        closing(build(configured("completions", server, model="gpt-6.1-x", reasoning="low"))) as model,
-    ):
-        assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "two"]
-        assert ["reasoning_effort" in request.body for request in server.requests] == [True, False, False]
-    assert "gpt-6.1-x does not take the reasoning setting; it is left out" in caplog.text
-
-
-def test_the_reasoning_setting_stays_where_it_is_the_tools_that_are_refused() -> None:
-    offered = Sampling(tools=(ToolOffer("run_python", "Runs code.", "code", "The code."),))
-    strict = Strictness()
-    with (
-        ModelServer(["one"], strict=strict) as server,
-        closing(build(configured("completions", server, model="gpt-6.2-sol", reasoning="low"))) as model,
-    ):
-        with pytest.raises(ModelError, match="use /v1/responses") as caught:
-            model.complete(HELLO, offered)
-        assert model.complete(HELLO, Sampling()).text == "one"
-        sent = [request.body.get("reasoning_effort") for request in server.requests]
-    assert (caught.value.kind, sent) == ("tools", ["low", "low"])
-
-
-def test_what_a_configuration_adds_comes_after_the_reasoning_setting() -> None:
-    extra = {"chat_template_kwargs": {"enable_thinking": False, "more": 1}}
-    with ModelServer(["hi"]) as server:
-        config = configured("completions", server, model="qwen3-vl", reasoning="high", extra_body=extra)
-        with closing(build(config)) as model:
-            model.complete(HELLO, Sampling())
-        assert server.requests[0].body["chat_template_kwargs"] == extra["chat_template_kwargs"]
-
-
-@pytest.mark.parametrize(("wire", "unset"), [("completions", None), ("responses", "auto")])
-def test_detail_is_sent_with_every_image(wire: str, unset: str | None) -> None:
-    shown = (Message("user", (picture(), Text("?"))),)
-    sent = []
-    for detail in ("original", None):
-        with open_model(wire, ["hi"], detail=detail) as (model, server):
-            model.complete(shown, Sampling())
-            body = server.requests[0].body
-        part = body["messages" if wire == "completions" else "input"][0]["content"][0]
-        sent.append(part["image_url"].get("detail") if wire == "completions" else part["detail"])
-    assert sent == ["original", unset]

@@ -16,9 +16,9 @@ import pytest
 from pyvision.cli import main
 from pyvision.experiments.avis_study.log import Log, read_log
 from pyvision.strategies.avis.actions import load_graph
-from tests.demo.test_browser import until
 from tests.experiments.avis_study.doubles import make_closed, make_dataset, make_opened
 from tests.experiments.avis_study.served import HOSTILE
+from tests.sandbox.processes import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 Pages = Callable[[str], Any]
@@ -173,7 +173,7 @@ def test_a_question_belongs_to_one_tab_until_it_is_closed(study_url: str, pages:
     first = one.inner_text("#question .question")
     assert first != other.inner_text("#question .question")
     one.close()
-    assert until(lambda: question_of_a_new_participant(study_url, pages) == first)
+    assert wait_until(lambda: question_of_a_new_participant(study_url, pages) == first)
 
 
 def question_of_a_new_participant(url: str, pages: Pages) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -19,8 +19,6 @@ from sandbox import Figure, Policy, Sandbox
 from sandbox.guest.host import Host, HostError
 from sandbox.protocol.rpc import Bridge
 from tests.sandbox.conftest import png
-
-patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Channels:
@@ -73,7 +71,6 @@ values = st.recursive(
 )
 
 
-@patient
 @given(
     st.lists(values, max_size=3),
     st.dictionaries(st.from_regex(r"[a-z]+", fullmatch=True), values, max_size=3),
@@ -82,7 +79,6 @@ def test_values_come_back_as_they_went(arguments: list[Any], options: dict[str, 
     assert host(echo=echo).echo(*arguments, **options) == [arguments, options]
 
 
-@patient
 @given(values)
 def test_types_come_back_as_they_went(value: Any) -> None:
     assert repr(host(echo=lambda each: each).echo(value)) == repr(value)
@@ -352,7 +348,6 @@ requests = st.fixed_dictionaries(
 )
 
 
-@patient
 @given(requests | anything, st.lists(st.binary(max_size=40) | st.just(png()), max_size=3))
 def test_nothing_that_a_guest_sends_raises(content: object, buffers: list[bytes]) -> None:
     reply, returned = Bridge({"echo": echo}, Policy()).answer(content, buffers)
