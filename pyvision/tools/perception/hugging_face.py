@@ -107,7 +107,7 @@ def _load(tool: str, where: str, loads: _Load) -> Any:
     try:
         return loads(where)
     except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError) as error:
-        raise ConfigError(f"--tool {tool}=hf:{where}: cannot load the model: {_first_line(error)}") from error
+        raise ConfigError(f"--tool {tool}=hf:{where}: cannot be loaded: {_first_line(error)}") from error
 
 
 @contextmanager
