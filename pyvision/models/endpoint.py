@@ -247,8 +247,8 @@ class Endpoint:
         with _reading(error_mapper):
             reply = reply_of(builder, cut, messages, sampling, error_mapper)
             reply = replace(reply, opaque=self._opaque(builder))
-            said = Message("assistant", (Text(reply.text), *reply.calls), opaque=reply.opaque)
-            json.dumps(self._body((said,), sampling), ensure_ascii=False).encode()
+            turn = Message("assistant", (Text(reply.text), *reply.calls), opaque=reply.opaque)
+            json.dumps(self._body((turn,), sampling), ensure_ascii=False).encode()
         return reply
 
     def _check_logprobs(self, sampling: Sampling, reply: Reply) -> None:

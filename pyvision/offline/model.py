@@ -55,7 +55,7 @@ class Offline:
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
         """The same reply, its text in one piece."""
-        yield from in_one_piece(self.complete(messages, sampling))
+        return in_one_piece(self.complete(messages, sampling))
 
     def close(self) -> None:
         """Nothing is open."""

@@ -131,21 +131,23 @@ def clauses_of(text: str) -> list[str]:
 
 def _clauses(text: str) -> list[str]:
     """What a reply says, without apologies."""
-    parts = (each for clause in _CLAUSE.split(_plain(text)) for each in _STATEMENT.split(clause))
-    return [said for part in parts if (said := _without_apology(_plain(part)).strip(" .!,;*_\"'"))]
+    parts = (each for piece in _CLAUSE.split(_plain(text)) for each in _STATEMENT.split(piece))
+    return [clause for part in parts if (clause := _without_apology(_plain(part)).strip(" .!,;*_\"'"))]
 
 
 def _answers(plain: str) -> bool:
     """Whether a reply that opens as a refusal gives an answer."""
     clauses = _clauses(plain)
     declined = [clause for clause in clauses if _is_unhelpful(clause)]
-    said = [each for each in clauses if each not in declined and not _OFFER.fullmatch(each)]
-    said = [each for each in said if not _ADVICE.match(each)]
+    statements = [each for each in clauses if each not in declined and not _OFFER.fullmatch(each)]
+    statements = [each for each in statements if not _ADVICE.match(each)]
     if not declined:
-        return bool(said)
+        return bool(statements)
     if any(map(_OF_PEOPLE.search, declined)):
-        return any(map(_STATED.search, said))
-    return any(_STATED.search(clause) or _STATES.search(clause) or _ABSENT.search(clause) for clause in said)
+        return any(map(_STATED.search, statements))
+    return any(
+        _STATED.search(clause) or _STATES.search(clause) or _ABSENT.search(clause) for clause in statements
+    )
 
 
 def _is_unhelpful(clause: str) -> bool:

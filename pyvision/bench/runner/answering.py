@@ -113,8 +113,8 @@ def answer_job(
     try:
         names = [_format_name(image) for image in job.sample.images]
         own = task.about(_read_question(job.sample), names)
-        if (kept := hooks.keep(job)) is not None:
-            own = replace(own, models=kept.around(own.models))
+        if (stored := hooks.keep(job)) is not None:
+            own = replace(own, models=stored.around(own.models))
         own = detector.watch_models(own)
         solve(own, watch, detector.watch_sandbox(open_sandbox(job.sample)), cancellation=cancellation)
     except ImageError as error:  # only this sample is affected

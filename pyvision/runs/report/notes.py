@@ -98,8 +98,8 @@ def _sentence_note(event: Note) -> Markup:
     """A note of one sentence."""
     title, text = _SENTENCES[event.label]
     data = {**event.data, "ending": ENDINGS.get(str(event.data.get("why")), event.data.get("why"))}
-    heading, said = (shorten(part.format_map(data), _SENTENCE_CHARS) for part in (title, text))
-    return element("div", element("p", element("b", heading), f" · {said}"), class_="note")
+    heading, sentence = (shorten(part.format_map(data), _SENTENCE_CHARS) for part in (title, text))
+    return element("div", element("p", element("b", heading), f" · {sentence}"), class_="note")
 
 
 def search_steps(notes: Sequence[Note]) -> Iterator[Step]:
