@@ -1,1 +1,1 @@
-"""Models: one file per wire, and wrappers that retry, record and replay any of them."""
+"""Models: endpoints over one of the `wires`, models in this process, and wrappers that retry, record and replay any."""

@@ -42,19 +42,19 @@ def build(config: ModelConfig) -> OwnedModel:
 
 
 def _build_openai(config: ModelConfig) -> OwnedModel:
-    from pyvision.models.openai_chat import openai_chat
+    from pyvision.models.wires.openai_chat import openai_chat
 
     return _wrap_endpoint(openai_chat(config), config)
 
 
 def _build_responses(config: ModelConfig) -> OwnedModel:
-    from pyvision.models.openai_responses import openai_responses
+    from pyvision.models.wires.openai_responses import openai_responses
 
     return _wrap_endpoint(openai_responses(config), config)
 
 
 def _build_anthropic(config: ModelConfig) -> OwnedModel:
-    from pyvision.models.anthropic import anthropic_messages
+    from pyvision.models.wires.anthropic import anthropic_messages
 
     if find_spec("anthropic") is None:
         raise MissingExtra("anthropic", "anthropic")
@@ -62,13 +62,13 @@ def _build_anthropic(config: ModelConfig) -> OwnedModel:
 
 
 def _build_gemini(config: ModelConfig) -> OwnedModel:
-    from pyvision.models.gemini import gemini
+    from pyvision.models.wires.gemini import gemini
 
     return _wrap_endpoint(gemini(config), config)
 
 
 def _build_interactions(config: ModelConfig) -> OwnedModel:
-    from pyvision.models.gemini_interactions import gemini_interactions
+    from pyvision.models.wires.gemini_interactions import gemini_interactions
 
     return _wrap_endpoint(gemini_interactions(config), config)
 

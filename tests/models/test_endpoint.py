@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 
 from pyvision.errors import ModelError
 from pyvision.models.endpoint import Endpoint
-from pyvision.models.openai_chat import openai_chat
+from pyvision.models.wires.openai_chat import openai_chat
 from pyvision.text.replies import reply_message
 from pyvision.types import Message, Picture, Reply, Sampling, Text, TokenLogprob
 from tests.sandbox.processes import wait_until

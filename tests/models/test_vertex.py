@@ -19,8 +19,8 @@ from pyvision.config.vertex import Vertex
 from pyvision.errors import ConfigError, MissingExtra, ModelError
 from pyvision.models.endpoint import Endpoint
 from pyvision.models.factory import resolve_model
-from pyvision.models.gemini import gemini
 from pyvision.models.listing import ListedModel, list_models
+from pyvision.models.wires.gemini import gemini
 from pyvision.types import Sampling
 from tests.servers.faults import Fault, Plan
 from tests.servers.server import ModelServer

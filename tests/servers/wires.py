@@ -8,12 +8,12 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from pyvision.config.model_config import ModelConfig
-from pyvision.models.anthropic import anthropic_messages
 from pyvision.models.endpoint import Endpoint
-from pyvision.models.gemini import gemini
-from pyvision.models.gemini_interactions import gemini_interactions
-from pyvision.models.openai_chat import openai_chat
-from pyvision.models.openai_responses import openai_responses
+from pyvision.models.wires.anthropic import anthropic_messages
+from pyvision.models.wires.gemini import gemini
+from pyvision.models.wires.gemini_interactions import gemini_interactions
+from pyvision.models.wires.openai_chat import openai_chat
+from pyvision.models.wires.openai_responses import openai_responses
 from pyvision.types import Message, Picture, Sampling, Text
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.conversation import Brain, ServedReply

@@ -11,7 +11,7 @@ import pytest
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
-from pyvision.models.gemini_interactions import gemini_interactions
+from pyvision.models.wires.gemini_interactions import gemini_interactions
 from pyvision.text.replies import reply_message
 from pyvision.types import Message, Opaque, Picture, Reply, Sampling, Text, ToolCall, ToolOffer
 from tests.doubles import picture

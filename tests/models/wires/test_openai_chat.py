@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
 from pyvision.models.endpoint import Endpoint
-from pyvision.models.openai_chat import openai_chat
+from pyvision.models.wires.openai_chat import openai_chat
 from pyvision.types import Message, Picture, Reply, Sampling, Text, Usage
 from tests.doubles import picture
 from tests.servers.chat import Answer, ChatServer, completion, failure

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.gemini import GeminiApi, GeminiClient
-from pyvision.models.openai_chat import base64_of
 from pyvision.models.reply_builder import Item, ReplyBuilder, read_count, texts
 from pyvision.models.tool_calls import plain_name, schema_of
+from pyvision.models.wires.gemini import GeminiApi, GeminiClient
+from pyvision.models.wires.openai_chat import base64_of
 from pyvision.text.sanitize import parse_json, replace_surrogates
 from pyvision.text.tool_calls import as_text
 from pyvision.types import Finish, Message, Picture, Text, ToolCall, ToolOffer, Usage

@@ -12,7 +12,7 @@ import pytest
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
-from pyvision.models.gemini import gemini
+from pyvision.models.wires.gemini import gemini
 from pyvision.text.replies import reply_message
 from pyvision.types import Message, Opaque, Picture, Reply, Sampling, Text, ToolCall, ToolOffer
 from tests.doubles import picture

@@ -12,7 +12,7 @@ import pytest
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
-from pyvision.models.anthropic import anthropic_messages
+from pyvision.models.wires.anthropic import anthropic_messages
 from pyvision.text.replies import reply_message
 from pyvision.types import Sampling
 from tests.doubles import picture

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.openai_chat import OpenAIClients, data_url
 from pyvision.models.reply_builder import Item, ReplyBuilder, logprobs_in, read_count, texts
 from pyvision.models.tool_calls import arguments_json, free_form_ids, plain_name, schema_of
+from pyvision.models.wires.openai_chat import OpenAIClients, data_url
 from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Finish, Message, Picture, Text, ToolCall, ToolOffer, Usage
 
