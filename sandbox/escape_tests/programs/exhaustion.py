@@ -1051,3 +1051,167 @@ for _ in range(1500):
     os.mkdir("a")
     os.chdir("a")
 os.mkdir("locked", 0)
+
+
+# %% disk_by_mapped_files
+"""Keep 1 GiB on the disk in removed files that are mapped in part, without a descriptor.
+
+layer: disk
+plain: skipped, it would write 1 GiB
+session: own
+proof: neighbour
+"""
+
+import ctypes
+import os
+import tempfile
+import time
+
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+for number in range(16):
+    path = f"{tempfile.gettempdir()}/mapped{number}"
+    file = os.open(path, os.O_RDWR | os.O_CREAT)
+    os.unlink(path)
+    for _ in range(16):
+        if os.write(file, b"x" * (4 * 2**20)) < 4 * 2**20:
+            raise OSError("the disk is full")
+    libc.mmap(None, 4096, 1, 1, file, 0)
+    os.close(file)
+time.sleep(1)
+print(MARKER)
+
+
+# %% disk_by_a_name_with_the_end_of_a_line
+"""Keep 1 GiB on the disk in removed files that are mapped, with names that break the lines of a list of mappings.
+
+layer: disk
+plain: skipped, it would write 1 GiB
+session: own
+proof: neighbour
+"""
+
+import ctypes
+import os
+import tempfile
+import time
+
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+for number in range(16):
+    path = f"{tempfile.gettempdir()}/mapped\n{number}\r"
+    file = os.open(path, os.O_RDWR | os.O_CREAT)
+    os.unlink(path)
+    for _ in range(16):
+        if os.write(file, b"x" * (4 * 2**20)) < 4 * 2**20:
+            raise OSError("the disk is full")
+    libc.mmap(None, 4096, 1, 1, file, 0)
+    os.close(file)
+time.sleep(1)
+print(MARKER)
+
+
+# %% disk_by_long_paths
+"""Keep 1 GiB on the disk in removed files below a path that is too long to be shown.
+
+layer: disk
+plain: skipped, it would write 1 GiB
+session: own
+proof: neighbour
+"""
+
+import os
+import tempfile
+import time
+
+depth, name = 25, "d" * 200
+start = os.getcwd()
+os.chdir(tempfile.mkdtemp())
+for _ in range(depth):
+    os.mkdir(name)
+    os.chdir(name)
+kept = []
+for number in range(16):
+    kept.append(os.open(f"part{number}", os.O_RDWR | os.O_CREAT))
+    os.unlink(f"part{number}")
+for _ in range(depth):
+    os.chdir("..")
+    os.rmdir(name)
+os.chdir(start)
+for file in kept:
+    for _ in range(16):
+        if os.write(file, b"x" * (4 * 2**20)) < 4 * 2**20:
+            raise OSError("the disk is full")
+time.sleep(1)
+print(MARKER)
+
+
+# %% disk_by_a_thread_that_is_left
+"""Keep 1 GiB on the disk in removed files of a process whose first thread has ended.
+
+layer: disk
+plain: skipped, it would write 1 GiB
+session: own
+proof: neighbour
+"""
+
+import ctypes
+import os
+import platform
+import tempfile
+import threading
+import time
+
+
+def hold(done):
+    kept = []
+    for _ in range(16):
+        kept.append(tempfile.TemporaryFile(buffering=0))
+        for _ in range(16):
+            if kept[-1].write(b"x" * (4 * 2**20)) < 4 * 2**20:
+                os._exit(1)
+    os.write(done, b".")
+    time.sleep(3)
+    os._exit(0)
+
+
+done, writer = os.pipe()
+if os.fork() == 0:
+    threading.Thread(target=hold, args=(writer,)).start()
+    ctypes.CDLL(None).syscall(
+        {"x86_64": 60, "aarch64": 93}[platform.machine()], 0
+    )  # exit, of this thread alone
+os.close(writer)
+if os.read(done, 1):
+    time.sleep(1)
+    print(MARKER)
+
+
+# %% disk_by_sent_descriptors
+"""Keep 1 GiB on the disk in removed files whose only descriptors are on their way over a socket.
+
+layer: disk
+plain: skipped, it would write 1 GiB
+session: own
+proof: neighbour
+"""
+
+import os
+import socket
+import tempfile
+import time
+
+left, right = socket.socketpair()
+for number in range(16):
+    path = f"{tempfile.gettempdir()}/sent{number}"
+    file = os.open(path, os.O_RDWR | os.O_CREAT)
+    os.unlink(path)
+    for _ in range(16):
+        if os.write(file, b"x" * (4 * 2**20)) < 4 * 2**20:
+            raise OSError("the disk is full")
+    socket.send_fds(left, [b"x"], [file])
+    os.close(file)
+time.sleep(1)
+print(MARKER)
