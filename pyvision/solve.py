@@ -223,9 +223,9 @@ def _fetch_image(url: str, fetch: Callable[[str], bytes]) -> tuple[Picture, str]
 
 def offer_offline_modules(policy: Policy) -> Policy:
     """The same policy for a sandbox in which cells of the offline model can run: they import a package of PyVision."""
-    from pyvision.offline.modules import FOLDER
+    from pyvision.offline.plans import MODULES
 
-    return policy if FOLDER in policy.modules else replace(policy, modules=(*policy.modules, FOLDER))
+    return policy if MODULES in policy.modules else replace(policy, modules=(*policy.modules, MODULES))
 
 
 def solve(

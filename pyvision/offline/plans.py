@@ -9,9 +9,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyvision.text import prompts
+
+MODULES = str(Path(__file__).resolve().parent / "modules")
+"""The folder of what cells import; a sandbox offers it to them (`Policy.modules`)."""
 
 _RESULT = re.compile(r"^\s*RESULT (\{.*\})\s*$", re.MULTILINE)
 _UNSAFE = re.compile(r"[\\{}<>$`\x00-\x1f\x7f]")

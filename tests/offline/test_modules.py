@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 
 from pyvision import answer, prepare
 from pyvision.models.scripted import Scripted
-from pyvision.offline.modules import FOLDER
+from pyvision.offline.plans import MODULES
 from pyvision.runs.export import export
 from pyvision.runs.replay import rerun
 from pyvision.runs.report import read_run
@@ -60,12 +60,12 @@ def test_it_answers_without_isolation() -> None:
 
 def test_the_modules_are_offered_to_the_cells_of_the_offline_model() -> None:
     with prepare(QUESTION, [PICTURE], model="offline") as task:
-        assert task.policy.modules == (FOLDER,)
+        assert task.policy.modules == (MODULES,)
 
 
 def test_modules_of_the_caller_stay() -> None:
     with prepare(QUESTION, [PICTURE], model="offline", policy=Policy(modules=("/mine",))) as task:
-        assert task.policy.modules == ("/mine", FOLDER)
+        assert task.policy.modules == ("/mine", MODULES)
 
 
 def test_cells_of_other_models_get_no_modules() -> None:
@@ -74,4 +74,4 @@ def test_cells_of_other_models_get_no_modules() -> None:
 
 
 def test_the_record_of_a_run_does_not_contain_the_folder(run: Run) -> None:
-    assert FOLDER not in (run.folder / "config.json").read_text(encoding="utf-8")
+    assert MODULES not in (run.folder / "config.json").read_text(encoding="utf-8")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pyvision.config.files import data_folder
 from pyvision.offline.model import find_plan
-from pyvision.offline.modules import FOLDER, pyvision_offline
-from pyvision.offline.plans import Cell, Finding, Found, Plan, next_step, parse_finding
+from pyvision.offline.modules import pyvision_offline
+from pyvision.offline.plans import MODULES, Cell, Finding, Found, Plan, next_step, parse_finding
 from pyvision.offline.wording import read_question
 from pyvision.text import prompts
 from tests.offline.test_choice import QUESTIONS
@@ -52,7 +52,7 @@ def test_a_cell_imports_only_what_the_package_offers(name: str) -> None:
     assert {alias.name for alias in line.names} <= set(pyvision_offline.__all__)
 
 
-@pytest.mark.parametrize("path", sorted(Path(FOLDER).rglob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(Path(MODULES).rglob("*.py")), ids=lambda path: path.name)
 def test_the_package_of_the_cells_needs_only_what_every_kernel_has(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {

@@ -141,9 +141,9 @@ def _modules(run: Run) -> Iterator[tuple[str, bytes]]:
         for path in sorted(HELPERS.glob("*.py")):
             yield f"{HELPERS.name}/{path.name}", path.read_bytes()
     if _uses(run, re.compile(_OFFLINE)):
-        from pyvision.offline.modules import FOLDER
+        from pyvision.offline.plans import MODULES
 
-        for path in sorted(Path(FOLDER, _OFFLINE).glob("*.py")):
+        for path in sorted(Path(MODULES, _OFFLINE).glob("*.py")):
             yield f"{_OFFLINE}/{path.name}", path.read_bytes()
 
 
