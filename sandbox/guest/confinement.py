@@ -76,7 +76,8 @@ LEAKY_PROC_FILES = (
         "pagetypeinfo",
     ),
     *("partitions", "sched_debug", "schedstat", "slabinfo", "softirqs", "swaps", "sys/kernel/random/boot_id"),
-    *("timer_list", "vmallocinfo", "vmstat", "zoneinfo"),
+    *("cgroups", "sys/fs/aio-nr", "sys/fs/dentry-state", "sys/fs/file-nr", "sys/fs/inode-nr"),
+    *("sys/fs/inode-state", "timer_list", "vmallocinfo", "vmstat", "zoneinfo"),
 )
 LEAKY_PROC_FOLDERS = (
     "acpi",

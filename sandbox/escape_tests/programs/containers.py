@@ -221,6 +221,23 @@ for name in (
         print(MARKER)
         break
 
+# %% counters_of_the_machine
+"""Read how many files, inodes and groups the whole machine has, which tells what other sessions do.
+
+layer: mounts
+plain: succeeds
+"""
+
+import pathlib
+
+for name in ("cgroups", "sys/fs/dentry-state", "sys/fs/file-nr", "sys/fs/inode-nr", "sys/fs/inode-state"):
+    try:
+        if pathlib.Path("/proc", name).read_text().strip():
+            print(MARKER)
+            break
+    except OSError:
+        continue
+
 # %% sync_of_the_machine
 """Have everything written that the whole machine has not yet written to its disks.
 
