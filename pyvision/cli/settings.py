@@ -45,8 +45,13 @@ def add_config(commands: argparse._SubParsersAction[Any]) -> None:
 
 def set_key(options: argparse.Namespace) -> int:
     """Store one key; returns the exit code."""
-    from pyvision.config.environment import keys_file, read_keys, write_keys
-    from pyvision.config.system_keyring import delete_key, store_key
+    from pyvision.config.environment import (
+        delete_from_keyring,
+        keys_file,
+        read_keys,
+        store_in_keyring,
+        write_keys,
+    )
 
     if options.key is not None:
         raise ConfigError(
@@ -55,9 +60,9 @@ def set_key(options: argparse.Namespace) -> int:
     variable, file = _variable(options.provider), keys_file()
     stored, key = read_keys(file), _read_key(variable)
     if options.keyring:
-        store_key(variable, key)
+        store_in_keyring(variable, key)
     elif variable in stored and stored[variable] is None:
-        delete_key(variable)
+        delete_from_keyring(variable)
     write_keys(file, {**stored, variable: None if options.keyring else key})
     _note(f"{variable} is stored in {'the keyring of the system' if options.keyring else file}")
     if os.environ.get(variable):
@@ -67,15 +72,14 @@ def set_key(options: argparse.Namespace) -> int:
 
 def remove_key(options: argparse.Namespace) -> int:
     """Forget one key; returns the exit code."""
-    from pyvision.config.environment import keys_file, read_keys, write_keys
-    from pyvision.config.system_keyring import delete_key
+    from pyvision.config.environment import delete_from_keyring, keys_file, read_keys, write_keys
 
     variable, file = _variable(options.provider), keys_file()
     stored = read_keys(file)
     if variable not in stored:
         raise ConfigError(f"no key {variable} is stored; pyvision keys list names those that are")
     if stored[variable] is None:
-        delete_key(variable)
+        delete_from_keyring(variable)
     write_keys(file, {name: key for name, key in stored.items() if name != variable})
     return 0
 

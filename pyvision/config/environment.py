@@ -7,7 +7,8 @@ PYVISION_CONFIG names; with PYVISION_CONFIG=none no file is read.
 
 Covered: a `.env` that came with a project cannot send a key to an address of its choice. If it names an address that is
 not on this machine, only keys of the same file are used. Files that other users can change are refused.
-Not covered: a project may choose the model, and with it what a question costs.
+Not covered: a project may choose the model, and with it what a question costs. The keyring of the system (extra
+`keyring`: Secret Service, KWallet, those of macOS and Windows) may give a key to other programs of the user as well.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pyvision.config.files import write_atomic
-from pyvision.errors import ConfigError, reason, suggest
+from pyvision.errors import ConfigError, MissingExtra, reason, suggest
 
 ENVIRONMENT, KEYRING = "environment", "keyring of the system"
 ENV_FILE, TOML_FILE, KEYS_FILE = ".env", "pyvision.toml", "keys.json"
@@ -54,6 +56,7 @@ ADDRESSES = frozenset(  # variables that say where requests and their keys go
 _KEY = re.compile(r"\w+_API_KEY|LITELLM_MASTER_KEY", re.ASCII)
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*", re.ASCII)
 _MAX_BYTES = 100_000
+_SERVICE = "pyvision"  # the name under which the keyring holds keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +157,45 @@ def write_keys(file: Path, keys: Mapping[str, str | None]) -> None:
         raise ConfigError(f"{file}: cannot be written ({reason(error)})") from error
 
 
+def store_in_keyring(variable: str, key: str) -> None:
+    """Keep the key of a variable in the keyring of the system. Raises ConfigError."""
+    _call_keyring("set_password", variable, key)
+
+
+def delete_from_keyring(variable: str) -> None:
+    """Forget the key of a variable, if the keyring has one. Raises ConfigError."""
+    if _find_key_in_keyring(variable) is not None:
+        _call_keyring("delete_password", variable)
+
+
 def _find_stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, Found]:
     """The stored keys of variables that are not known yet; the keyring is asked for those that it holds."""
     wanted = {name: key for name, key in read_keys(file).items() if name not in known}
     stored = {name: Found(key, str(file)) for name, key in wanted.items() if key is not None}
     if len(stored) == len(wanted):
         return stored
-    from pyvision.config.system_keyring import find_key
-
-    asked = {name: find_key(name) for name in wanted if name not in stored}
+    asked = {name: _find_key_in_keyring(name) for name in wanted if name not in stored}
     return stored | {name: Found(key, KEYRING) for name, key in asked.items() if key is not None}
+
+
+def _find_key_in_keyring(variable: str) -> str | None:
+    """The key of a variable; None if the keyring has none. Raises ConfigError if it cannot be asked."""
+    key: str | None = _call_keyring("get_password", variable)
+    return key
+
+
+def _call_keyring(function: str, variable: str, *key: str) -> Any:
+    try:
+        keyring, errors = import_module("keyring"), import_module("keyring.errors")
+    except ModuleNotFoundError:
+        raise MissingExtra("keyring", "keyring") from None
+    try:
+        return getattr(keyring, function)(_SERVICE, variable, *key)
+    except errors.KeyringError as error:
+        way = f"export {variable}, or store it without --keyring"
+        raise ConfigError(
+            f"{variable}: the system's keyring cannot be used ({reason(error)}); {way}"
+        ) from None
 
 
 def _with_project(found: dict[str, Found], file: Path) -> dict[str, Found]:
