@@ -144,7 +144,7 @@ def _question(row: Row, columns: Columns) -> str:
 def _require(row: Row, name: str) -> Any:
     if row.get(name) in (None, ""):
         has = format_value(", ".join(str(each) for each in row if row[each] not in (None, "")))
-        raise ValueError(f"field {name!r} is missing; add it to the row, which has: {has}")
+        raise ValueError(f"field {name!r} is missing or empty; add it to the row, which has: {has}")
     return row[name]
 
 

@@ -43,7 +43,10 @@ class Source:
         if self.count is not None:
             return self.count if limit is None else min(self.count, limit)
         if self.identity.get("kind") == "file":
-            return sum(1 for _ in self.samples(limit))
+            count = sum(1 for _ in self.samples(limit))
+            if not count:
+                raise ConfigError(f"{self.name}: holds no sample; give a dataset with one at least")
+            return count
         return None
 
 

@@ -109,3 +109,9 @@ def test_an_id_that_no_file_can_hold_is_refused() -> None:
     source = Source("made", {}, lambda: [a_sample(0, id="a\ud800")])
     with pytest.raises(ConfigError, match="cannot be encoded as UTF-8"):
         list(source.samples())
+
+
+def test_a_file_without_a_sample_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"empty\.jsonl: holds no sample"):
+        find(str(tmp_path / "empty.jsonl")).count_samples()
