@@ -92,7 +92,7 @@ class QuestionSettings(TypedDict, total=False):
     config: str | Path | None
     roles: Mapping[str, str | Model] | None
     tools: Mapping[str, str | Tool] | None
-    options: Mapping[str, str] | None
+    options: Mapping[str, object] | None
     limits: Limits | None
     policy: Policy | None
     prices: str | Path | None
@@ -111,22 +111,25 @@ def configure(  # noqa: PLR0913 - each is one thing that a person may choose
     config: str | Path | None = None,
     roles: Mapping[str, str | Model] | None = None,
     tools: Mapping[str, str | Tool] | None = None,
-    options: Mapping[str, str] | None = None,
+    options: Mapping[str, object] | None = None,
     limits: Limits | None = None,
     policy: Policy | None = None,
     prices: str | Path | None = None,
 ) -> Task:
     """Check the settings and build a Task without a question, for `Task.about`.
 
-    Raises ConfigError: one line that names the fix.
+    Raises ConfigError: one line that names the fix; TypeError for a setting of another type.
 
     strategy: a name as `--strategy` takes it, or a Strategy object. model: a Model, resolved or not, which the caller
     closes, or a name as `--model` takes it; None lets the environment decide, and `offline` is the last resort.
     config: a configuration file instead of a name. roles: role of the strategy -> the model for it. tools: tool of
     the strategy -> its provider, as `--tool` takes it (`pyvision.tools.registry`), or a Tool object. options: the
-    strategy's fields, as `--set` takes them. prices: a price table (`pyvision.config.prices`); PYVISION_PRICES names
-    one too.
+    strategy's fields, as `--set` takes them or as values. prices: a price table (`pyvision.config.prices`);
+    PYVISION_PRICES names one too.
     """
+    _check_type(Mapping, roles=roles, tools=tools, options=options)
+    _check_type(Limits, limits=limits)
+    _check_type(Policy, policy=policy)
     chosen = _offering(with_options(_strategy(strategy), options or {}), tools or {})
     resolved_models = _resolve_roles(chosen.roles, resolve_model(model, config), roles or {})
     is_offline = resolved_models[DEFAULT_ROLE].is_offline
@@ -166,10 +169,18 @@ def configure(  # noqa: PLR0913 - each is one thing that a person may choose
 
 def read_question(text: str, images: Images) -> tuple[Question, tuple[str, ...]]:
     """The question, and the names of its images for the record. Raises ConfigError or ImageError."""
+    if not isinstance(text, str):
+        raise TypeError(f"the question is {text!r:.80}; give a str")
     if not text.strip():
         raise ConfigError("the question is empty; give one with --question TEXT")
     read = read_images(images)
     return Question(text.strip(), tuple(picture for picture, _ in read)), tuple(name for _, name in read)
+
+
+def _check_type(expected: type, **settings: object) -> None:
+    for name, value in settings.items():
+        if value is not None and not isinstance(value, expected):
+            raise TypeError(f"{name} is {value!r:.80}; give a {expected.__name__}")
 
 
 def read_images(

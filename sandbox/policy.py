@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, get_args
 
 MIB = 2**20
@@ -16,6 +16,16 @@ Exhausted: TypeAlias = Literal["session", "sandbox", "machine", "disk", "process
 disk space, the processes, or the open files and memory mappings of one session."""
 KERNEL_BYTES = 64 * MIB
 """For the kernel itself: without it a session would be ended before a cell gets a MemoryError."""
+
+_ABOVE_ZERO = (  # without any of these, no cell would run
+    "cell_timeout_s",
+    "start_timeout_s",
+    "memory_bytes",
+    "processes",
+    "open_files",
+    "disk_bytes",
+    "disk_files",
+)
 
 HostFunction: TypeAlias = Callable[..., Any]
 """What a cell may call as `host.NAME(…)`: it runs on the host, with all rights of the host."""
@@ -95,3 +105,14 @@ class Policy:
         for name, allowed in (("isolation", ("auto", *TIERS)), ("at_least", TIERS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"Policy.{name}: {getattr(self, name)!r} is not one of {', '.join(allowed)}")
+        for field in fields(self):
+            if isinstance(field.default, int | float) and field.name != "seed":
+                _check_limit(field.name, getattr(self, field.name))
+
+
+def _check_limit(name: str, value: object) -> None:
+    if not isinstance(value, int | float):
+        raise TypeError(f"Policy.{name}: {value!r} is not a number")
+    least = "above 0" if name in _ABOVE_ZERO else "0 or more"
+    if not (value > 0 if name in _ABOVE_ZERO else value >= 0):
+        raise ValueError(f"Policy.{name}: {value!r} is out of range; give a number, {least}")

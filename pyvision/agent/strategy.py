@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
+from typing import Any, Literal, Protocol, TypeVar, cast, get_args, get_origin, get_type_hints, overload
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError, suggest_nearest
@@ -51,11 +51,11 @@ class Strategy(Protocol):
 
 
 @overload
-def with_options(strategy: type[Options], options: Mapping[str, str]) -> Options: ...
+def with_options(strategy: type[Options], options: Mapping[str, object]) -> Options: ...
 @overload
-def with_options(strategy: Options, options: Mapping[str, str]) -> Options: ...
-def with_options(strategy: Any, options: Mapping[str, str]) -> Any:
-    """The dataclass (or its class, with defaults) with fields set as `--set key=value` says, in their types.
+def with_options(strategy: Options, options: Mapping[str, object]) -> Options: ...
+def with_options(strategy: Any, options: Mapping[str, object]) -> Any:
+    """The dataclass (or its class, with defaults) with fields set as `--set key=value` says, or by their values.
 
     `none` unsets a field that may be None. Raises ConfigError for unknown keys and values of the wrong type.
     """
@@ -66,7 +66,7 @@ def with_options(strategy: Any, options: Mapping[str, str]) -> Any:
     return strategy(**values) if isinstance(strategy, type) else replace(strategy, **values)
 
 
-def _convert(key: str, text: str, known: Mapping[str, Any]) -> Any:
+def _convert(key: str, value: object, known: Mapping[str, Any]) -> Any:
     from pydantic import TypeAdapter, ValidationError
 
     if key not in known:
@@ -74,6 +74,8 @@ def _convert(key: str, text: str, known: Mapping[str, Any]) -> Any:
         listed = f"its options are {options}" if options else "it has none"
         raise ConfigError(f"the strategy has no option {key!r}; {suggest_nearest(key, known) or listed}")
     hint = known[key]
+    is_list = isinstance(value, list | tuple)
+    text = ",".join(map(str, cast("Sequence[object]", value))) if is_list else str(value)
     if text.lower() == "none" and types.NoneType in get_args(hint):
         return None
     try:

@@ -27,6 +27,11 @@ def test_options_become_values_of_their_types() -> None:
     )
 
 
+def test_options_may_be_values() -> None:
+    options = {"steps": 5, "stride": 1, "loud": True, "shoes": None, "speed": "fast"}
+    assert with_options(Options(shoes=Path("a")), options) == Options(5, 1.0, loud=True, speed="fast")
+
+
 def test_a_class_starts_from_its_defaults() -> None:
     assert with_options(Options, {"steps": "5"}) == Options(steps=5)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,6 +132,25 @@ def test_a_wrong_setting_raises_in_every_form() -> None:
         asyncio.run(ask())
     with pytest.raises(ConfigError, match="unknown model"):
         list(pyvision.stream("?", model="nonesuch"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"limits": {"max_turns": 3}}, "limits is {'max_turns': 3}; give a Limits"),
+        ({"policy": {"processes": 3}}, "policy is {'processes': 3}; give a Policy"),
+        ({"options": ["repairs"]}, "options is ['repairs']; give a Mapping"),
+        ({"tools": "ocr"}, "tools is 'ocr'; give a Mapping"),
+    ],
+)
+def test_a_setting_of_another_type_is_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(message)):
+        pyvision.answer("?", model="offline", **settings)
+
+
+def test_a_question_that_is_no_text_is_named(photo: Path) -> None:
+    with pytest.raises(TypeError, match="the question is None; give a str"):
+        pyvision.answer(None, photo, model="offline")  # type: ignore[arg-type]
 
 
 def test_questions_are_answered_together_in_one_event_loop(photo: Path) -> None:
