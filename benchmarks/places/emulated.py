@@ -36,7 +36,7 @@ class Place:
     variables: tuple[tuple[str, str], ...] = ()
     python: str = "{python}"
     interpreter: str = ""
-    engine: Literal["docker", "podman"] = "docker"
+    engine: Literal["docker", "podman", "rootless podman"] = "docker"
     container: tuple[str, ...] | None = None
     kernel: str = ""
     prepare: str = ""
@@ -271,6 +271,30 @@ PLACES = (
         "Podman, unconfined",
         "bwrap",
         engine="podman",
+        container=("--user=10001", *_UNCONFINED_PODMAN),
+        variables=_IN_TMP,
+    ),
+    Place(
+        "Podman without root, root in it",
+        "landlock",
+        engine="rootless podman",
+        needs_user=True,
+        container=("--user=0",),
+        variables=_IN_TMP,
+    ),
+    Place(
+        "Podman without root, restricted",
+        "landlock",
+        engine="rootless podman",
+        needs_user=True,
+        container=("--user=10001", *_RESTRICTED),
+        variables=_IN_TMP,
+    ),
+    Place(
+        "Podman without root, unconfined",
+        "bwrap",
+        engine="rootless podman",
+        needs_user=True,
         container=("--user=10001", *_UNCONFINED_PODMAN),
         variables=_IN_TMP,
     ),

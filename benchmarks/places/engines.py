@@ -1,4 +1,4 @@
-"""Places in containers of a real engine, Docker or Podman.
+"""Places in containers of a real engine: Docker, or Podman, also as an ordinary user.
 
 Their image holds nothing: the system, the interpreter and this repository are mounted from this machine, read-only,
 so that no registry is needed.
@@ -6,12 +6,15 @@ so that no registry is needed.
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
+import pwd
 import resource
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -45,8 +48,13 @@ def command(engine: str, root: Path, options: Sequence[str], environment: Mappin
 @cache
 def why_unusable(engine: str) -> str:
     """Make the image; why the engine cannot, or nothing."""
-    if shutil.which(engine) is None:
-        return f"{engine} is missing"
+    missing = [
+        program for program in engine.removeprefix("rootless ").split() if shutil.which(program) is None
+    ]
+    if missing:
+        return f"{missing[0]} is missing"
+    if engine == "rootless podman" and _find_rootless_user() is None:
+        return "no user but root has subordinate ids in /etc/subuid; useradd gives them to a new one"
     try:
         made = subprocess.run(
             [*_program(engine), "import", "-", _IMAGE],
@@ -66,7 +74,33 @@ def why_unusable(engine: str) -> str:
 
 def _program(engine: str) -> list[str]:
     """Podman's usual runtime, crun, refuses cgroup v1 and v2 side by side; runc does not."""
-    return ["podman", "--runtime", "runc"] if engine == "podman" and shutil.which("runc") else [engine]
+    if engine == "docker":
+        return ["docker"]
+    podman = ["podman", "--log-level", "error", *(("--runtime", "runc") if shutil.which("runc") else ())]
+    return [*_as_rootless_user(), *podman] if engine == "rootless podman" else podman
+
+
+@cache
+def _as_rootless_user() -> tuple[str, ...]:
+    """The words before a command that this user runs at home, with a folder for what Podman keeps while it runs."""
+    user = _find_rootless_user()
+    assert user is not None
+    folder = tempfile.mkdtemp(prefix="podman-", dir="/tmp")
+    os.chown(folder, user.pw_uid, user.pw_gid)
+    ids = ("--reuid", str(user.pw_uid), "--regid", str(user.pw_gid), "--init-groups")
+    variables = (f"HOME={user.pw_dir}", f"XDG_RUNTIME_DIR={folder}")
+    words = ("setpriv", *ids, "env", "--chdir", user.pw_dir, *variables)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    # it ends the process that holds the user's namespaces
+    atexit.register(subprocess.run, [*words, "podman", "system", "migrate"], capture_output=True, check=False)
+    return words
+
+
+def _find_rootless_user() -> pwd.struct_passwd | None:
+    """The first user but root with subordinate ids."""
+    file = Path("/etc/subuid")
+    names = {line.partition(":")[0] for line in file.read_text().splitlines()} if file.exists() else set()
+    return next((user for user in pwd.getpwall() if user.pw_uid and user.pw_name in names), None)
 
 
 def _limits_of_podman() -> list[str]:
