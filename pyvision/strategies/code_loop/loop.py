@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from pyvision.agent.episode import Episode
-from pyvision.agent.evidence import derive_evidence, find_evidence, trace_evidence, without_evidence
 from pyvision.errors import ConfigError, EndReason, FormatError, ModelError
 from pyvision.strategies.code_loop.protocol import (
     Cell,
@@ -117,12 +116,18 @@ class CodeLoop:
         return protocol.accept(reply)
 
     def _without_evidence(self, reply: Reply) -> Reply:
-        return replace(reply, text=without_evidence(reply.text)) if self.evidence else reply
+        if not self.evidence:
+            return reply
+        from pyvision.agent.evidence import without_evidence
+
+        return replace(reply, text=without_evidence(reply.text))
 
     def _with_evidence(self, answer: Answer, reply: Reply, episode: Episode) -> Answer:
         """The answer with what the reply cites, traced back to the originals, or with what was looked at last."""
         if not self.evidence or answer.text is None:
             return answer
+        from pyvision.agent.evidence import derive_evidence, find_evidence, trace_evidence
+
         originals = {name: (image.width, image.height) for name, image in episode.question.named_images}
         cited = trace_evidence(find_evidence(reply.text), originals, episode.figures, episode.cells)
         return replace(answer, evidence=cited or derive_evidence(originals, episode.figures))
