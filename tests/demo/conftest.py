@@ -60,13 +60,6 @@ def serving(folder: Path, *flags: str) -> Iterator[Served]:
             process.wait(60)
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A demo with the offline model."""
-    with serving(tmp_path_factory.mktemp("demo"), "--model", "offline") as served:
-        yield served
-
-
 class Parrot:
     """What the model says to each question, by its text: the n-th entry is its n-th reply, or makes one."""
 

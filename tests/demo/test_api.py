@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener, urlopen
 
 import pytest
 
@@ -72,11 +73,22 @@ def test_too_many_pictures_are_refused_in_one_line(guarded: Served) -> None:
     assert "9 images are too many" in update["status"]
 
 
-def refusal(url: str, data: bytes | None = None) -> int:
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def open_inside(guarded: Served) -> Open:
+    """Opens an address as a visitor who has entered the password."""
+    opener = build_opener(HTTPCookieProcessor())
+    person = urlencode(dict(zip(("username", "password"), PERSON, strict=True))).encode()
+    opener.open(f"{guarded.url}login", person).close()
+    return opener.open
+
+
+def refusal(url: str | Request, open_url: Open = urlopen) -> int:
     """The HTTP status with which this is refused."""
-    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request)
+    with pytest.raises(HTTPError) as caught:
+        open_url(url)
     caught.value.close()
     return caught.value.code
 
@@ -89,26 +101,30 @@ def test_every_route_requires_the_password(guarded: Served) -> None:
         client_of(guarded.url, auth=("ada", "wrong"))
     action = json.dumps({"data": {}, "component_id": 1, "fn_name": "act", "session_hash": "x"}).encode()
     assert refusal(f"{guarded.url}gradio_api/info") == 401
-    assert refusal(f"{guarded.url}gradio_api/component_server", action) == 401
+    request = Request(
+        f"{guarded.url}gradio_api/component_server", action, {"Content-Type": "application/json"}
+    )
+    assert refusal(request) == 401
     assert refusal(f"{guarded.url}chat-files/examples/circles.png") == 401
 
 
-def test_no_file_of_the_server_has_an_address(served: Served) -> None:
+def test_no_file_of_the_server_has_an_address(guarded: Served, open_inside: Open) -> None:
     for path in (
         "chat-files/../pyproject.toml",
         "chat-files/examples/draw.py",
         "chat-files/examples/%2e%2e/README.md",
     ):
-        assert refusal(f"{served.url}{path}") in (400, 404)
-    assert refusal(f"{served.url}gradio_api/file={_CIRCLES}") == 403
+        assert refusal(f"{guarded.url}{path}", open_inside) in (400, 404)
+    assert refusal(f"{guarded.url}gradio_api/file={_CIRCLES}", open_inside) == 403
 
 
-def test_an_example_is_shown_without_a_way_to_run_scripts(served: Served) -> None:
-    with urllib.request.urlopen(f"{served.url}chat-files/examples/circles.png") as response:
+def test_an_example_is_shown_without_a_way_to_run_scripts(guarded: Served, open_inside: Open) -> None:
+    with open_inside(f"{guarded.url}chat-files/examples/circles.png") as response:
         assert response.read() == _CIRCLES.read_bytes()
         assert "default-src 'none'" in response.headers["Content-Security-Policy"]
 
 
 def test_behind_a_proxy_the_page_asks_for_everything_under_its_path(guarded: Served) -> None:
-    page = urllib.request.urlopen(guarded.url).read().decode()
+    with urlopen(guarded.url) as response:
+        page = response.read().decode()
     assert '"/eyes"' in page or "/eyes/" in page

@@ -105,11 +105,7 @@ def before_scripts(browser: Any, url: str) -> Iterator[Any]:
     """The page while a script of gradio has not come yet; it comes at the end of the block."""
     page = browser.new_page()
     held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
-    page.route("**/assets/Blocks-*.js", hold)
+    page.route("**/assets/Blocks-*.js", lambda route: held.append(route))  # noqa: PLW0108 - needs a signature
     page.goto(url, wait_until="commit")
     page.locator("#chat-early .with-list").wait_for()  # what our own script does last but one
     yield page
@@ -117,8 +113,8 @@ def before_scripts(browser: Any, url: str) -> Iterator[Any]:
     held[0].continue_()
 
 
-def test_text_typed_before_the_scripts_have_loaded_stays(served: Served, browser: Any) -> None:
-    with before_scripts(browser, served.url) as page:
+def test_text_typed_before_the_scripts_have_loaded_stays(parrot: ServedParrot, browser: Any) -> None:
+    with before_scripts(browser, parrot[0].url) as page:
         page.locator("#chat-early #chat-box").press_sequentially("How many")
     page.get_by_role("button", name=EXAMPLE).wait_for()
     page.keyboard.type(" circles?")
@@ -179,7 +175,9 @@ def test_a_conversation_survives_a_reload_while_it_is_answered(parrot: ServedPar
     assert visitor.answer() == "there"
 
 
-def test_the_question_box_has_the_focus_after_an_example(served: Served, tab: Tabs) -> None:
+def test_the_question_box_has_the_focus_after_an_example(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts[EXAMPLE] = (boxed("7"),)
     visitor = tab(served)
     visitor.page.get_by_role("button", name=EXAMPLE).click()
     visitor.answer()
