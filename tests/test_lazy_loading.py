@@ -63,6 +63,12 @@ def test_a_question_without_tools_loads_no_tool(tmp_path: Path) -> None:
     assert loaded(RUN, package, tmp_path) <= {f"{package}.registry"}
 
 
+def test_a_question_loads_nothing_for_options_that_are_off(tmp_path: Path) -> None:
+    found = loaded(RUN, "pyvision.agent", tmp_path)
+    assert "pyvision.agent.episode" in found
+    assert not found & {f"pyvision.agent.{other}" for other in ("evidence", "tool_cache")}
+
+
 def test_importing_the_sandbox_loads_nothing_for_host_functions_or_traces(tmp_path: Path) -> None:
     found = loaded("import sandbox", "sandbox.protocol", tmp_path)
     assert not found & {f"sandbox.protocol.{other}" for other in ("rpc", "values", "trace", "jpeg")}
