@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
@@ -273,7 +274,7 @@ class ImageFolder:
 
 
 def _check_name(name: str) -> str:
-    if not name.isidentifier() or name.startswith("__"):
+    if not name.isidentifier() or iskeyword(name) or name.startswith("__"):
         raise ImageError(f"{name!r} cannot name an image; use a Python name such as image_clue_0")
     return name
 

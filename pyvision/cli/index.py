@@ -80,7 +80,10 @@ def search(options: argparse.Namespace) -> int:
         hits = index.documents(options.text, options.count)
     for hit in hits:
         print(json.dumps(_plain(hit), ensure_ascii=False) if options.json else _format(hit))  # noqa: T201
-    return 0 if hits else _NOTHING
+    if not hits:
+        print(f"nothing found in {index.path}", file=sys.stderr)  # noqa: T201 - not a result
+        return _NOTHING
+    return 0
 
 
 def info(options: argparse.Namespace) -> int:
@@ -109,7 +112,8 @@ def remove(options: argparse.Namespace) -> int:
     from pyvision.tools.retrieval.building import remove as remove_files
 
     path = _index(options)
-    print(f"{remove_files(path, options.path):,} files removed · {path}")  # noqa: T201 - the result
+    removed = remove_files(path, options.path)
+    print(f"{removed:,} {'file' if removed == 1 else 'files'} removed · {path}")  # noqa: T201 - the result
     return 0
 
 

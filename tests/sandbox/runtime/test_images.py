@@ -122,7 +122,7 @@ def test_what_is_no_file_is_named(session: Session, source: str) -> None:
         session.define({"image_clue_9": source})
 
 
-@pytest.mark.parametrize("name", ["two words", "", "1st", "__builtins__", "a.b", "x=1;y"])
+@pytest.mark.parametrize("name", ["two words", "", "1st", "__builtins__", "a.b", "x=1;y", "class"])
 def test_a_name_must_be_a_plain_identifier(session: Session, name: str) -> None:
     with pytest.raises(ImageError, match="cannot name an image"):
         session.define({name: png()})

@@ -64,6 +64,14 @@ def test_nothing_found_is_exit_code_3(folder: Path) -> None:
     assert main(["index", "search", "zebra"]) == 3
 
 
+def test_nothing_found_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["index", "add", str(folder)])
+    capsys.readouterr()
+    main(["index", "search", "zebra"])
+    found = capsys.readouterr()
+    assert (found.out, found.err.startswith("nothing found in ")) == ("", True)
+
+
 def test_info_counts_the_files_by_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["index", "add", str(folder)])
     capsys.readouterr()
