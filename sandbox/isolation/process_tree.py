@@ -242,13 +242,32 @@ def _mappings(process: str) -> tuple[str, list[bytes]]:
 
 
 def _statuses(folder: str) -> Iterator[os.stat_result]:
-    """The status of everything below a folder, without following links. Raises OSError."""
-    waiting = [folder]
+    """The status of everything below a folder, without following links. Raises OSError.
+
+    Not covered: what is moved meanwhile may be missed, until the next time.
+    """
+    root, waiting = "", [folder]
     while waiting:
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                with contextlib.suppress(FileNotFoundError):  # removed meanwhile
-                    status = entry.stat(follow_symlinks=False)
-                    if stat.S_ISDIR(status.st_mode):
-                        waiting.append(entry.path)
-                    yield status
+        path = waiting.pop()
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), _open_folder(path) as opened:
+            place = os.readlink(f"/proc/self/fd/{opened}")  # noqa: PTH115 - the text, not a path
+            root = root or place
+            if not f"{place}/".startswith(f"{root}/"):
+                continue  # a folder on the way was replaced by a link
+            with os.scandir(opened) as entries:
+                for entry in entries:
+                    with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                        status = entry.stat(follow_symlinks=False)
+                        if stat.S_ISDIR(status.st_mode):
+                            waiting.append(f"{path}/{entry.name}")
+                        yield status
+
+
+@contextlib.contextmanager
+def _open_folder(folder: str) -> Iterator[int]:
+    """A descriptor of a folder, but not of a link to one. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -297,6 +298,20 @@ def test_more_children_than_a_page_can_list_are_found() -> None:
         children = process_tree.descendants(parent.pid)
         os.killpg(parent.pid, signal.SIGKILL)
     assert len(children) == 700
+
+
+@pytest.mark.parametrize("seen", [1, 2], ids=["the folder", "the one above it"])
+def test_files_behind_a_link_that_replaces_a_folder_are_not_counted(tmp_path: Path, seen: int) -> None:
+    work, outside = tmp_path / "work", tmp_path / "outside"
+    for path in (work / "folder" / "below", outside / "below"):
+        path.mkdir(parents=True)
+    (outside / "below" / "file").touch()
+    walk = process_tree._statuses(str(work))
+    for _ in range(seen):
+        next(walk)  # `folder`, then `folder/below`
+    (work / "folder").rename(tmp_path / "moved")
+    (work / "folder").symlink_to(outside)
+    assert [stat.S_ISREG(status.st_mode) for status in walk] == []
 
 
 _KEEP_REMOVED_FILES = """
