@@ -64,6 +64,7 @@ def survivors_of(
 ) -> list[str]:
     """Start a host, kill the victim so long after it is ready, then the host; what is left after the time given."""
     with tempfile.TemporaryDirectory(prefix="t", dir="/tmp") as folder:  # short enough for sockets in it
+        Path(folder).chmod(0o711)  # the sandbox of root is another user
         command = [sys.executable, "-c", _HOST, tier]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder}) as host:
             try:

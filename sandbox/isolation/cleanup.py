@@ -59,8 +59,8 @@ def explain_denial(message: str) -> str:
     if os.getuid() != 0 or "Permission denied" not in message:
         return message
     return (
-        f"{message}; if {temporary_folder()} is a file system that other users cannot enter, such as NFS or FUSE, "
-        "set TMPDIR to a local disk"
+        f"{message}; if other users cannot enter {temporary_folder()} (a private folder, NFS, FUSE), "
+        "set TMPDIR to a local disk, and a folder there that they can enter, such as /tmp"
     )
 
 
