@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from pyvision.config.files import data_folder, write_atomic
+from pyvision.config.files import data_folder, schema_of, write_atomic
 from pyvision.config.model_config import ENDPOINTS, OPENAI_URL, ModelConfig, without_credentials
 from pyvision.errors import ConfigError, reason
 from pyvision.images.fit import FitLimits
@@ -165,11 +165,9 @@ def apply_profile(config: ModelConfig, profile: Profile | None) -> ModelConfig:
 
 def read_profile(config: ModelConfig) -> Profile | None:
     """The profile of this endpoint and model, or None: a cache that is missing or damaged is no fault."""
-    from pydantic import TypeAdapter
-
     path = _path(config.wire, endpoint_of(config), config.model or "")
     try:
-        return TypeAdapter(Profile).validate_json(path.read_bytes(), strict=True)
+        return cast("Profile", schema_of(Profile).validate_json(path.read_bytes(), strict=True))
     except (OSError, ValueError):
         return None
 

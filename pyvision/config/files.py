@@ -9,9 +9,12 @@ from contextlib import contextmanager, suppress
 from errno import EISDIR
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyvision.errors import RunFolderError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _WAY_OUT = "choose another --out, or make room there"
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -33,6 +36,14 @@ def data_folder(kind: Literal["prompts", "api_configs", "examples"]) -> Path:
     """Where the files of this kind lie: beside the package in a checkout, inside it when installed."""
     installed = _PACKAGE / "_data" / kind
     return installed if installed.is_dir() else _PACKAGE.parent / kind
+
+
+@cache
+def schema_of(kind: type[Any]) -> TypeAdapter[Any]:
+    """What checks and reads values of this class; kept, because building it takes longer than reading a file."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def write_atomic(path: Path, data: bytes, *, is_synced: bool = True) -> None:

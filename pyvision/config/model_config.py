@@ -33,10 +33,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from pyvision.config.files import data_folder
+from pyvision.config.files import data_folder, schema_of
 from pyvision.config.vertex import Vertex
 from pyvision.errors import ConfigError, MissingKey, suggest, suggest_nearest
 
@@ -281,10 +281,10 @@ def _object(path: Path, text: str) -> dict[str, Any]:
 
 
 def _validate(path: Path, text: str) -> ModelConfig:
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     try:
-        return TypeAdapter(ModelConfig).validate_json(text, strict=True)
+        return cast("ModelConfig", schema_of(ModelConfig).validate_json(text, strict=True))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]  # an input may be the key
         where = ".".join(str(part) for part in first["loc"])
