@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import runpy
 import sys
 import tomllib
-from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from tests.test_layers import all_imports, sources
+
 ROOT = Path(__file__).parents[1]
 OURS = {"pyvision", "sandbox", "guest"}
-
-
-def imported(folder: Path) -> Iterator[str]:
-    """The top-level modules that the files of a folder import, wherever in the file."""
-    for file in set(folder.rglob("*.py")) - set(
-        (ROOT / "sandbox" / "escape_tests" / "programs").rglob("*.py")
-    ):  # which are data
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                yield from (alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                yield node.module.partition(".")[0]
 
 
 def normal(name: str) -> str:
@@ -76,7 +64,7 @@ def test_defect_1_every_imported_package_is_a_declared_dependency() -> None:
     extras = {name: lines for name, lines in project["optional-dependencies"].items() if name != "dev"}
     lines = [*project["dependencies"], *chain.from_iterable(extras.values())]
     declared = {normal(re.split(r"[<>=!~ \[;]", line, maxsplit=1)[0]) for line in lines}
-    modules = {m for folder in ("pyvision", "sandbox") for m in imported(ROOT / folder)}
+    modules = {each.of.partition(".")[0] for each in all_imports(sources())}
     foreign = modules - OURS - set(sys.stdlib_module_names)
     owners = packages_distributions()
     undeclared = {

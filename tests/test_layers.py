@@ -118,11 +118,16 @@ def _imports(
             for other in otherwise:
                 yield from _imports(other, module, known, on_loading=on_loading, for_types=for_types)
         case _:
-            inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            for inner_node in ast.iter_child_nodes(node):
+            inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            for inner_node in filter(_may_import, ast.iter_child_nodes(node)):
                 yield from _imports(
                     inner_node, module, known, on_loading=on_loading and not inside, for_types=for_types
                 )
+
+
+def _may_import(node: ast.AST) -> bool:
+    """An import is a statement, which no expression holds."""
+    return isinstance(node, ast.stmt | ast.excepthandler | ast.match_case)
 
 
 def _source(node: ast.ImportFrom, module: str) -> str:
