@@ -36,7 +36,11 @@ def build(kind: str, folder: Path) -> str:
     if home.exists():
         return python
     home.mkdir()
-    make(home)
+    try:
+        make(home)
+    except InterpreterMissingError:
+        shutil.rmtree(home)  # or the next place would take it for made
+        raise
     packages = Path(_output(python, "-c", _WHERE))
     packages.mkdir(parents=True, exist_ok=True)
     shared = "".join(f"{path}\n" for path in Interpreter.current().packages)

@@ -145,6 +145,21 @@ def test_an_interpreter_of_another_version_is_left_out(
     )
 
 
+def test_an_interpreter_that_was_not_made_is_left_out_of_the_next_place_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(home: Path) -> None:
+        raise interpreters.InterpreterMissingError("uv is missing")
+
+    version = tmp_path / "python3"
+    version.write_text(f"#!/bin/sh\necho {sys.version_info[0]} {sys.version_info[1]}\n")
+    version.chmod(0o755)
+    monkeypatch.setattr(interpreters, "_DEBIAN", str(version))
+    monkeypatch.setitem(interpreters.KINDS, "uv", (fail, "bin/python"))
+    places = [each for each in PLACES if each.interpreter == "uv"]
+    assert {visit(each, ("environment",), tmp_path).note for each in places} == {"uv is missing"}
+
+
 @pytest.mark.slow
 def test_a_prefix_like_that_of_conda_has_the_packages_of_this_interpreter(tmp_path: Path) -> None:
     try:
