@@ -66,6 +66,13 @@ def with_options(strategy: Any, options: Mapping[str, object]) -> Any:
     return strategy(**values) if isinstance(strategy, type) else replace(strategy, **values)
 
 
+def check_least(strategy: object, **least: int) -> None:
+    """Raises ConfigError if one of these options is below its least value."""
+    for name, value in least.items():
+        if (given := getattr(strategy, name)) < value:
+            raise ConfigError(f"option {name} is {given}; it must be {value} or more")
+
+
 def _convert(key: str, value: object, known: Mapping[str, Any]) -> Any:
     from pydantic import TypeAdapter, ValidationError
 

@@ -8,6 +8,10 @@ import pytest
 
 from pyvision.agent.strategy import with_options
 from pyvision.errors import ConfigError
+from pyvision.strategies.avis import Avis
+from pyvision.strategies.bdog import Bdog
+from pyvision.strategies.code_loop import CodeLoop
+from pyvision.strategies.vdebugger import VDebugger
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +72,18 @@ def test_an_option_that_cannot_be_used_says_what_can(key: str, value: str, expec
     with pytest.raises(ConfigError) as caught:
         with_options(Options(), {key: value})
     assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "option", "least"),
+    [
+        (CodeLoop, "repairs", 0),
+        (CodeLoop, "output_chars", 0),
+        (VDebugger, "rounds", 1),
+        (Bdog, "debaters", 1),
+        (Avis, "calls", 1),
+    ],
+)
+def test_an_option_below_its_least_value_is_refused(strategy: type, option: str, least: int) -> None:
+    with pytest.raises(ConfigError, match=f"option {option} is {least - 1}; it must be {least} or more"):
+        with_options(strategy, {option: least - 1})

@@ -15,20 +15,21 @@ def test_ctrl_c_in_mid_cell_leaves_a_whole_trajectory_without_processes(tmp_path
     named = "import ctypes, time\nctypes.CDLL(None).prctl(15, b'in-the-cell')\ntime.sleep(600)"  # PR_SET_NAME
     config = scripted(tmp_path, f"<code>\n```python\n{named}\n```\n", ANSWER)
     command = [sys.executable, "-m", "pyvision", *run_arguments(photo, config)]
-    run = subprocess.Popen(
-        [*command, "--out", "out", "--cell-timeout", "60"], cwd=tmp_path, stderr=subprocess.PIPE
-    )
-    assert run.stderr
+    err = tmp_path / "err"
+    with err.open("wb") as stderr:
+        run = subprocess.Popen(
+            [*command, "--out", "out", "--cell-timeout", "60"], cwd=tmp_path, stderr=stderr
+        )
     try:
-        assert wait_until(lambda: "in-the-cell" in map(name_of, descendants(run.pid)))
+        assert wait_until(lambda: "in-the-cell" in map(name_of, descendants(run.pid))), err.read_text()
         children = descendants(run.pid)
         run.send_signal(signal.SIGINT)
-        _, err = run.communicate(timeout=20)
+        run.wait(timeout=20)
     finally:
         run.kill()
-    assert run.returncode == 130
+    assert run.returncode == 130, err.read_text()
     assert not [
-        line for line in err.splitlines() if line.startswith(b"Traceback")
+        line for line in err.read_text("utf-8").splitlines() if line.startswith("Traceback")
     ]  # that of the cell is indented
     assert wait_until(lambda: not alive(children))
     events = [

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from pyvision.agent.episode import Episode
-from pyvision.errors import ConfigError, EndReason
+from pyvision.agent.strategy import check_least
+from pyvision.errors import EndReason
 from pyvision.strategies.avis.actions import (
     ACTIONS,
     TOOLS,
@@ -81,9 +82,7 @@ class Avis:
     saves_calls: bool = True
 
     def __post_init__(self) -> None:
-        for name, least in (("calls", 1), ("shots", 0), ("max_objects", 0)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"option {name} is {getattr(self, name)}; it must be {least} or more")
+        check_least(self, calls=1, shots=0, max_objects=0)
         if self.graph is not None:
             load_graph(self.graph)
         if self.examples is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pyvision.agent.asking import Turn
+from pyvision.agent.strategy import check_least
 from pyvision.errors import ConfigError
 from pyvision.strategies.bdog.graphs import Difference, Graph, Repair, difference, read_graph, truncate
 from pyvision.strategies.bdog.roles import RoleClient, decide
@@ -49,11 +50,7 @@ class BdogOptions:
     moderator_personality: Personality = "reader"
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "debaters", "max_objects"):
-            if getattr(self, name) < 1:
-                raise ConfigError(
-                    f"option {name} is {getattr(self, name)}; it must be a whole number above 0"
-                )
+        check_least(self, rounds=1, debaters=1, max_objects=1)
         if self.epsilon is not None and not self.epsilon >= 0:
             raise ConfigError(
                 f"option epsilon is {self.epsilon}; it must be a distance of 0 or more, or none"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pyvision.agent.episode import Episode
+from pyvision.agent.strategy import check_least
 from pyvision.errors import ConfigError, EndReason, FormatError, ModelError
 from pyvision.strategies.code_loop.protocol import (
     Cell,
@@ -60,6 +61,7 @@ class CodeLoop:
     protocol: ProtocolChoice = "auto"
 
     def __post_init__(self) -> None:
+        check_least(self, repairs=0, output_chars=0)
         check_prompt(self.prompt_file, self.prompt)
         if self.prompt_file is not None and self.protocol == "tools":
             raise ConfigError(

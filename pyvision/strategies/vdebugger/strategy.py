@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from pyvision.agent.episode import Episode
+from pyvision.agent.strategy import check_least
 from pyvision.errors import ConfigError, FormatError, LimitReached
 from pyvision.strategies.vdebugger.execution import TOOLS, Execution, Executor, Origin, answer_of
 from pyvision.strategies.vdebugger.programs import FormName, canonical, query_of
@@ -73,11 +74,7 @@ class VDebugger:
     one_reply: bool = True
 
     def __post_init__(self) -> None:
-        for name, least in (("rounds", 1), ("feedback_chars", 200), ("crop_margin_px", 0)):
-            if getattr(self, name) < least:
-                raise ConfigError(
-                    f"option {name} is {getattr(self, name)}; it must be a whole number of {least} or more"
-                )
+        check_least(self, rounds=1, feedback_chars=200, crop_margin_px=0)
         if self.critic_sees == "image" and self.style == "trained":
             raise ConfigError(
                 "option critic_sees is 'image', but trained critics read text; give style=instruct"

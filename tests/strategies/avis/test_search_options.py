@@ -81,8 +81,6 @@ def test_a_group_that_is_taken_away_is_never_used(group: str, gone: set[str]) ->
 
 
 def test_options_that_make_no_sense_are_named() -> None:
-    with pytest.raises(ConfigError, match="option calls is 0; it must be 1 or more"):
-        Avis(calls=0)
     with pytest.raises(ConfigError) as caught:
         Avis(graph=Path("nowhere.json"))
     message = "option graph: 'nowhere.json' cannot be read (No such file or directory); give a JSON file"
