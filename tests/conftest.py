@@ -9,6 +9,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,6 +33,13 @@ def pytest_configure() -> None:
     """Take Ctrl-C as in a terminal: a shell lets what it starts in the background ignore it, and so all it starts."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["PYVISION_CONFIG"] = "none"  # what the developer has configured decides no test
+
+
+@pytest.fixture(autouse=True)
+def _forgotten_endpoints() -> None:
+    """Forget what earlier tests have learnt of an endpoint: this test's server may have got the port of theirs."""
+    if loaded := sys.modules.get("pyvision.models.unsupported_parameters"):
+        loaded.remember.cache_clear()
 
 
 @pytest.hookimpl(wrapper=True)

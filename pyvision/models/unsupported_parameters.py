@@ -46,7 +46,7 @@ class UnsupportedParameters:
 
 def find_unsupported(config: ModelConfig) -> UnsupportedParameters:
     """What is known so far about the model of this configuration."""
-    return _remember(config.wire, config.address, config.model or "", config.refused)
+    return remember(config.wire, config.address, config.model or "", config.refused)
 
 
 def find_refused(text: str, param: str | None, sent: Mapping[str, str]) -> str | None:
@@ -64,7 +64,7 @@ def find_refused(text: str, param: str | None, sent: Mapping[str, str]) -> str |
 
 
 @cache
-def _remember(wire: str, address: str, model: str, refused: tuple[str, ...]) -> UnsupportedParameters:
+def remember(wire: str, address: str, model: str, refused: tuple[str, ...]) -> UnsupportedParameters:
     """One object for all callers with the same arguments: this is the memory of the process."""
     known = [parameter for family in families_of(wire, model) for parameter in family.refused]
     return UnsupportedParameters(frozenset((*known, *refused)))

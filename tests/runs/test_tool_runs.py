@@ -51,14 +51,16 @@ def record(
     sandbox: AnySandbox,
 ) -> Run:
     """A run over a wire, recorded in the folder `run`."""
-    with ModelServer(brain, strict=Strictness()) as server:
+    strict = Strictness()
+    with ModelServer(brain, strict=strict) as server:
         config = configuration(folder, wire, server)
         settings: dict[str, Any] = {"config": config, "options": {"protocol": "tools"}}
         with (
             prepare("Which numbers are in the figures?", picture(), **settings) as task,
             open_recorder(task, folder / "run") as keep,
         ):
-            solve(task, keep, sandbox)
+            outcome = solve(task, keep, sandbox)
+    assert outcome.answer is not None, (outcome, strict.rejected)
     return read_run(folder / "run")
 
 
