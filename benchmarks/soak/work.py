@@ -180,11 +180,12 @@ def _child_processes(random: Random) -> Job:
 def _threads(random: Random) -> Job:
     number = random.randrange(10**6)
     start = (
-        "import threading, time\n"
-        "def speak():\n    time.sleep(0.05)\n    print('too late')\n"
+        "import threading\nnext_cell = threading.Event()\n"
+        "def speak():\n    next_cell.wait(60)\n    print('too late')\n"
         "late = threading.Thread(target=speak)\nlate.start()"
     )
-    return Job("threads", (Cell(start), Cell(f"late.join()\nprint({number})", f"{number}\n")))
+    again = f"next_cell.set()\nlate.join()\nprint({number})"
+    return Job("threads", (Cell(start), Cell(again, f"{number}\n")))
 
 
 def _png(size: tuple[int, int], colour: tuple[int, int, int]) -> bytes:
