@@ -32,6 +32,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("pyvision", "sandbox")
 SHORT_LINES = 40
+MANY_FILES = 15
 QUESTION = ["--image", str(ROOT / "examples/circles.png"), "--question", "How many circles are in the image?"]
 CELL = "<code>\nprint(host.detect(image_clue_0, 'circle'))\n</code>"
 
@@ -141,6 +142,8 @@ def static_rows() -> Iterator[tuple[str, int]]:
     yield "lines", sum(lengths)
     yield "loose modules at the root of pyvision/", len(_loose())
     yield f"files under {SHORT_LINES} lines", sum(length < SHORT_LINES for length in lengths)
+    folders = Counter(path.parent for path in _product_files() if path.name != "__init__.py")
+    yield f"folders of more than {MANY_FILES} files", sum(count > MANY_FILES for count in folders.values())
     yield "functions named by a participle", participles().total()
     yield "identifiers of the old vocabulary", old_names().total()
     yield "turns of phrase of the old vocabulary", old_phrases().total()

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 RUN = """
-from pyvision.cli import main, progress, run
+from pyvision.cli import main, progress
+from pyvision.cli.commands import run
 from pyvision.solve import prepare
 from pyvision.trajectory import TrajectoryWriter
 prepare("How many?", strategy="code_loop", model="offline")

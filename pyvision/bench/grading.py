@@ -13,7 +13,7 @@ from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, ModelError, PyVisionError
 
 if TYPE_CHECKING:
-    from pyvision.bench.metrics.judge import Judge
+    from pyvision.bench.judge import Judge
 
 BY_SAMPLE = "by_sample"
 """The metric of an experiment whose samples name their metrics, as `metadata["metric"]`."""
@@ -115,7 +115,7 @@ def _find(name: str, flavour: str, judge: Judge | None) -> Metric:
     metric = find_metric(name, flavour or None)
     if judge is None:
         return metric
-    from pyvision.bench.metrics.judge import with_judge
+    from pyvision.bench.judge import with_judge
 
     return with_judge(name, metric, judge)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pyvision.bench.grading import Grading, find_grading, grade, read_answers
-from pyvision.bench.metrics.judge import VERDICTS, Judge, Verdicts
+from pyvision.bench.judge import VERDICTS, Judge, Verdicts
 from pyvision.bench.runner.failures import check_model
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Score

@@ -1,4 +1,4 @@
-"""The command line: one file per command, no logic."""
+"""The command line: reads arguments, shows progress, exits with a code. No logic of questions or benchmarks."""
 
 from pyvision.cli.main import main
 

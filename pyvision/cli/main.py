@@ -32,25 +32,34 @@ exit codes:
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _BROKEN_PIPE = 141  # 128 plus the number of SIGPIPE: what a shell reports for a program killed by SIGPIPE
 _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the command does
-    "run": ("run", "answer one question about one or more images"),
-    "chat": ("chat", "ask about images in the terminal, one question after the other"),
-    "demo": ("demo", "open a chat in the browser"),
-    "bench": ("bench", "run benchmarks, grade and compare the results"),
-    "logs": ("logs", "list, show, search and open recorded runs"),
-    "report": ("runs", "write a recorded run as an HTML file"),
-    "replay": ("runs", "run the cells of a recorded run again, or continue it from one of its turns"),
-    "verify": ("verify", "ask a recorded question again with its evidence masked"),
-    "export": ("runs", "write a recorded run as a notebook or as training data"),
-    "bdog": ("bdog", "analyse and draw recorded graph debates"),
-    "avis": ("avis", "record how people find answers, and learn a strategy from it"),
-    "vdebugger": ("vdebugger", "train and evaluate the critic and the refiner of programs"),
-    "index": ("index", "make your own images and texts searchable for the tools"),
-    "models": ("models", "list the providers, what each needs, and the models that an endpoint offers"),
-    "doctor": ("doctor", "check what a model endpoint supports, and whether this machine can run cells"),
-    "keys": ("settings", "store the keys of model endpoints"),
-    "config": ("settings", "show which settings are in force, and where they come from"),
-    "completions": ("completions", "print the completions of a shell"),
-    "sandbox": ("doctor", "check the isolation of this machine"),
+    "run": ("commands.run", "answer one question about one or more images"),
+    "chat": ("commands.chat", "ask about images in the terminal, one question after the other"),
+    "demo": ("commands.demo", "open a chat in the browser"),
+    "bench": ("commands.bench", "run benchmarks, grade and compare the results"),
+    "logs": ("commands.logs", "list, show, search and open recorded runs"),
+    "report": ("commands.runs", "write a recorded run as an HTML file"),
+    "replay": (
+        "commands.runs",
+        "run the cells of a recorded run again, or continue it from one of its turns",
+    ),
+    "verify": ("commands.verify", "ask a recorded question again with its evidence masked"),
+    "export": ("commands.runs", "write a recorded run as a notebook or as training data"),
+    "bdog": ("experiments.bdog", "analyse and draw recorded graph debates"),
+    "avis": ("experiments.avis", "record how people find answers, and learn a strategy from it"),
+    "vdebugger": ("experiments.vdebugger", "train and evaluate the critic and the refiner of programs"),
+    "index": ("commands.index", "make your own images and texts searchable for the tools"),
+    "models": (
+        "commands.models",
+        "list the providers, what each needs, and the models that an endpoint offers",
+    ),
+    "doctor": (
+        "commands.doctor",
+        "check what a model endpoint supports, and whether this machine can run cells",
+    ),
+    "keys": ("commands.settings", "store the keys of model endpoints"),
+    "config": ("commands.settings", "show which settings are in force, and where they come from"),
+    "completions": ("commands.completions", "print the completions of a shell"),
+    "sandbox": ("commands.doctor", "check the isolation of this machine"),
 }
 
 

@@ -83,8 +83,8 @@ def _wrap_endpoint(endpoint: Model, config: ModelConfig) -> OwnedModel:
 
 
 def _build_local(config: ModelConfig) -> OwnedModel:
-    from pyvision.models.local import local_model
-    from pyvision.models.local_vllm import find_loader
+    from pyvision.models.local.checkpoint import local_model
+    from pyvision.models.local.vllm import find_loader
 
     return local_model(config, find_loader)
 

@@ -37,7 +37,7 @@ from .host import Host
 from .interrupts import Interrupts
 from .libraries import Libraries
 from .shell import MESSAGE_CHARS, CellCompiler, CellShell
-from .trace import TraceLimits, Tracer
+from .tracing.trace import TraceLimits, Tracer
 
 # ipykernel and IPython are typed only in part
 # mypy: disable-error-code="no-untyped-call"

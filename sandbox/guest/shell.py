@@ -19,7 +19,7 @@ from traitlets import Type
 from . import figures, frames
 from .interrupts import Interrupts
 from .libraries import Libraries
-from .trace import Tracer
+from .tracing.trace import Tracer
 
 _FRAMES = 8  # an endless recursion has thousands of equal frames
 _LINE_CHARS = 300

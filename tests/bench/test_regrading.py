@@ -13,7 +13,7 @@ from pyvision.bench.analysis.read_experiment import read_experiment, read_result
 from pyvision.bench.analysis.report import report
 from pyvision.bench.analysis.summary import judges_of
 from pyvision.bench.grading import describe_metric, find_grading
-from pyvision.bench.metrics.judge import VERDICTS
+from pyvision.bench.judge import VERDICTS
 from pyvision.bench.regrading import judge_run, regrade
 from pyvision.bench.runner import run
 from pyvision.bench.store import Store

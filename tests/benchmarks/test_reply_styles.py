@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.reply_cases import Case
-from benchmarks.reply_roles import ROLES, AskedAgainError, Role
-from benchmarks.reply_styles import judge, main
+from benchmarks.reply_styles.__main__ import judge, main
+from benchmarks.reply_styles.cases import Case
+from benchmarks.reply_styles.roles import ROLES, AskedAgainError, Role
 
 
 @pytest.mark.parametrize("name", ROLES)

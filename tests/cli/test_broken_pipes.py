@@ -18,7 +18,8 @@ from tests.cli.running import ANSWER, run_arguments, scripted
 
 FAILS_BY_A_PIPE_OF_ITS_OWN = """
 import sys
-from pyvision.cli import doctor, main
+from pyvision.cli import main
+from pyvision.cli.commands import doctor
 
 def failing(options):
     raise BrokenPipeError(32, "a pipe of our own")

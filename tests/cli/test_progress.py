@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from pyvision.cli.commands.run import solve_shown
 from pyvision.cli.progress import Progress, RetryCountdown
-from pyvision.cli.run import solve_shown
 from pyvision.events import (
     CellOutput,
     CellRun,

@@ -15,8 +15,8 @@ from pyvision.bench.analysis.statistics import mean_interval
 from pyvision.bench.analysis.taxonomy import count_tools
 from pyvision.bench.experiment import reproduce_command
 from pyvision.bench.grading import describe_metric
+from pyvision.bench.judge import VERDICTS, Verdicts
 from pyvision.bench.metrics.aggregate import ScoredSample, circular, infoseek
-from pyvision.bench.metrics.judge import VERDICTS, Verdicts
 from pyvision.bench.samples import Result, Sample, Score, pair
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError

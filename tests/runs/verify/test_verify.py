@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pyvision.cli.commands.verify import format_verification
 from pyvision.cli.main import main
-from pyvision.cli.verify import format_verification
 from pyvision.errors import ConfigError
 from pyvision.events import RunEnded
 from pyvision.images.pixels import pixels

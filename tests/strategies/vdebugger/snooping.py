@@ -16,7 +16,7 @@ from pyvision.strategies.vdebugger.programs import FUNCTION
 from pyvision.strategies.vdebugger.trace_format import trace_text
 from pyvision.text.prompts import load
 from sandbox import Policy
-from tests.sandbox.guest.traced import Cells
+from tests.sandbox.guest.tracing.traced import Cells
 
 POLICY = Policy(trace_value_chars=1000, trace_events=20_000, trace_chars=2_000_000)
 _NUMBERS = itertools.count()

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from sandbox.guest.abbreviate import Abbreviation
+from sandbox.guest.tracing.abbreviate import Abbreviation
 from tests.sandbox.processes import wait_until
 
 patient = settings(deadline=None)
@@ -77,7 +77,7 @@ def test_plain_values_are_described_by_repr_with_the_middle_cut(value: object, m
         (len, "<built-in function len>"),
         (time, "<module 'time'>"),
         (describe, "<function describe>"),
-        (Record, "<class 'tests.sandbox.guest.test_abbreviate.Record'>"),
+        (Record, "<class 'tests.sandbox.guest.tracing.test_abbreviate.Record'>"),
         (PurePosixPath("a"), "PurePosixPath('a')"),
         (ValueError("a\nb"), "ValueError('a\\nb')"),
         (np.float64(0.5), "np.float64(0.5)"),

@@ -21,7 +21,7 @@ from typing import Any
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import MissingExtra, ModelError
-from pyvision.models.local import (
+from pyvision.models.local.checkpoint import (
     Checkpoint,
     Generated,
     Loader,

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks import reply_cases as cases
-from benchmarks import reply_forms as forms
-from benchmarks.reply_cases import CHOICES, EXECUTED, QUESTION, SIGNATURE, SUCCESSORS, Case
+from benchmarks.reply_styles import cases, forms
+from benchmarks.reply_styles.cases import CHOICES, EXECUTED, QUESTION, SIGNATURE, SUCCESSORS, Case
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.agent.strategy import Strategy

@@ -18,13 +18,13 @@ import pytest
 
 from pyvision.config.model_config import ModelConfig, load_model_config
 from pyvision.errors import ConfigError, MissingExtra, ModelError
-from pyvision.models import local_vllm
 from pyvision.models.factory import build
-from pyvision.models.local import Generated, chat_messages
-from pyvision.models.local_vllm import VllmCheckpoint
+from pyvision.models.local import vllm as local_vllm
+from pyvision.models.local.checkpoint import Generated, chat_messages
+from pyvision.models.local.vllm import VllmCheckpoint
 from pyvision.types import Message, Sampling, Text
 from tests.doubles import picture
-from tests.models.test_local import Parrot, checkpoint
+from tests.models.local.test_checkpoint import Parrot, checkpoint
 
 HELLO = (Message("user", (picture(8, 6, "red"), Text("hello"))),)
 SETTINGS = {"max_new_tokens": 70, "template": {"enable_thinking": False}}

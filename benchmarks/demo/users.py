@@ -4,7 +4,7 @@ Each user is a thread that sends the requests of the page in a browser, with a s
 model is `offline`, so that only the demo is measured. All users upload an image and ask at the same moment. Not
 covered: the work of the browser. Gradio's Python client is used only once: it creates three TLS contexts for
 each question, a quarter of a second of CPU time, which would dominate the result.
-Run: python -m benchmarks.demo_users [--users 20]
+Run: python -m benchmarks.demo.users [--users 20]
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class UserTimes:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.demo_users", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.demo.users", description=__doc__)
     parser.add_argument("--users", type=int, default=20, metavar="N")
     parser.add_argument(
         "--at-once", type=int, default=4, metavar="N", help="questions answered at the same time"

@@ -1,6 +1,6 @@
 """A vision-language checkpoint of Hugging Face in this process: `--model local:FOLDER`, without a server.
 
-vLLM runs it where it is installed (`local_vllm`), else transformers, which also runs what vLLM cannot load. The weights
+vLLM runs it where it is installed (`vllm.py`), else transformers, which also runs what vLLM cannot load. The weights
 are loaded with the first request, onto a GPU where torch finds one. One reply is written at a time, token by token, and
 ends at the first stop string. Weights have to be safetensors, code in the folder is never run, and nothing is
 downloaded.

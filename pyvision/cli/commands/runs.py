@@ -203,8 +203,8 @@ def _run_edited(recorded: Run, fork: Fork, code: str) -> int:
 
 def _continue(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     """Like `pyvision run`, except that the recorded replies come first."""
+    from pyvision.cli.commands.run import exit_code, solve_shown
     from pyvision.cli.progress import Progress
-    from pyvision.cli.run import exit_code, solve_shown
     from pyvision.events import Event
     from pyvision.runs.replay import fork_task, with_figures
     from pyvision.runs.replay.fork import read_tools

@@ -11,10 +11,10 @@ import pysnooper  # type: ignore[import-untyped]
 import pytest
 
 from sandbox import Policy
-from sandbox.guest.trace import Tracer
+from sandbox.guest.tracing.trace import Tracer
 from sandbox.protocol.trace import TraceCollector
 from sandbox.results import Change
-from tests.sandbox.guest.traced import Cells, changes, limits, lines, steps, values
+from tests.sandbox.guest.tracing.traced import Cells, changes, limits, lines, steps, values
 from tests.sandbox.processes import wait_until
 
 LOOPS = """

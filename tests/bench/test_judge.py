@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyvision.bench.judge import Judge, Verdicts, find_verdict, key_of, with_judge
 from pyvision.bench.metrics import find_metric
-from pyvision.bench.metrics.judge import Judge, Verdicts, find_verdict, key_of, with_judge
 from pyvision.bench.samples import Score
 from pyvision.errors import ConfigError, ModelError
 from pyvision.models.scripted import Scripted

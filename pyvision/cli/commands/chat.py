@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pyvision.cli.commands.run import exit_code, new_folder
 from pyvision.cli.flags import (
     add_limits,
     add_model,
@@ -21,7 +22,6 @@ from pyvision.cli.flags import (
     use_settings,
 )
 from pyvision.cli.inputs import find_images
-from pyvision.cli.run import exit_code, new_folder
 from pyvision.errors import ConfigError, ModelError, PyVisionError
 from pyvision.text.sanitize import printable
 
@@ -192,7 +192,7 @@ class _Chat:
         self._show(self._conversation.go_on(code, number - 1))
 
     def _report(self, _: list[str]) -> None:
-        from pyvision.cli.runs import write_report
+        from pyvision.cli.commands.runs import write_report
 
         runs = self._conversation.runs
         if not runs:

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyvision.cli.commands.runs import open_report
 from pyvision.cli.flags import add_part, count
-from pyvision.cli.runs import open_report
 
 if TYPE_CHECKING:
     from pyvision.runs.listing import RunInfo

@@ -16,7 +16,7 @@ import pytest
 from pyvision.config.model_config import ModelConfig, load_model_config
 from pyvision.errors import ConfigError, MissingExtra, ModelError
 from pyvision.models.factory import build
-from pyvision.models.local import Generated, LocalModel, chat_messages
+from pyvision.models.local.checkpoint import Generated, LocalModel, chat_messages
 from pyvision.types import Message, Reply, Sampling, Text
 from tests.doubles import picture
 

@@ -1,6 +1,6 @@
 """Is a decision lost, or changed, by the form of a reply? `python -m benchmarks.reply_styles [--count 500] [--show]`
 
-Each reply is one of the styles of `benchmarks.reply_forms` around a known decision, after one of some openings, drawn
+Each reply is one of the styles of `forms.py` around a known decision, after one of some openings, drawn
 with a fixed seed. It is the first reply to a role that works as in a run: its prompt, its reader, its default.
 found: the role took the decision. asked again: the role was asked for it once more, so that nothing is lost yet.
 changed: it took another. lost: it went on without one. The exit status is 1 if any decision was changed or lost.
@@ -13,8 +13,8 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-from benchmarks.reply_cases import Case
-from benchmarks.reply_roles import ROLES, AskedAgainError, Role
+from benchmarks.reply_styles.cases import Case
+from benchmarks.reply_styles.roles import ROLES, AskedAgainError, Role
 
 KINDS = ("found", "asked again", "changed", "lost")
 

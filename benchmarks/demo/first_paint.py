@@ -2,7 +2,7 @@
 
 The first paint shows the question box, which takes text at once. The server is warm: it has served the page before.
 Each run opens a new browser context.
-Run: python -m benchmarks.first_paint [--runs 10]
+Run: python -m benchmarks.demo.first_paint [--runs 10]
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.first_paint", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.demo.first_paint", description=__doc__)
     parser.add_argument("--runs", type=int, default=10, metavar="N")
     runs = parser.parse_args().runs
     with tempfile.TemporaryDirectory() as out:

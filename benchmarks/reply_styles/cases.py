@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks import reply_forms as forms
-from benchmarks.reply_forms import Fields
+from benchmarks.reply_styles import forms
+from benchmarks.reply_styles.forms import Fields
 from pyvision.strategies.avis.actions import Action
 from pyvision.strategies.vdebugger.programs import canonical
 from pyvision.strategies.vdebugger.trace_format import blocks_of

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox import Policy
-from sandbox.guest.trace import TraceLimits, Tracer
+from sandbox.guest.tracing.trace import TraceLimits, Tracer
 from sandbox.protocol.trace import TraceCollector
 from sandbox.results import Change, Trace, TraceEvent
 

@@ -1,0 +1,1 @@
+"""Generated replies to every role, in the forms in which models write."""

@@ -1,0 +1,1 @@
+"""The commands of the papers, each with its studies and trainings."""

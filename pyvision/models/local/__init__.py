@@ -1,0 +1,1 @@
+"""A checkpoint in this process, without a server: `--model local:FOLDER`."""
