@@ -17,15 +17,14 @@ disk space, the processes, or the open files and memory mappings of one session.
 KERNEL_BYTES = 64 * MIB
 """For the kernel itself: without it a session would be ended before a cell gets a MemoryError."""
 
-_ABOVE_ZERO = (  # without any of these, no cell would run
-    "cell_timeout_s",
-    "start_timeout_s",
-    "memory_bytes",
-    "processes",
-    "open_files",
-    "disk_bytes",
-    "disk_files",
-)
+_ABOVE_ZERO = ("cell_timeout_s", "start_timeout_s")
+_LEAST = {  # what a kernel uses before its first cell, rounded up
+    "memory_bytes": 32 * MIB,
+    "processes": 8,
+    "open_files": 48,
+    "disk_bytes": 65_536,
+    "disk_files": 16,
+}
 
 HostFunction: TypeAlias = Callable[..., Any]
 """What a cell may call as `host.NAME(…)`: it runs on the host, with all rights of the host."""
@@ -113,6 +112,8 @@ class Policy:
 def _check_limit(name: str, value: object) -> None:
     if not isinstance(value, int | float):
         raise TypeError(f"Policy.{name}: {value!r} is not a number")
-    least = "above 0" if name in _ABOVE_ZERO else "0 or more"
-    if not (value > 0 if name in _ABOVE_ZERO else value >= 0):
-        raise ValueError(f"Policy.{name}: {value!r} is out of range; give a number, {least}")
+    least = _LEAST.get(name, 0)
+    if not (value > 0 if name in _ABOVE_ZERO else value >= least):
+        wanted = "above 0" if name in _ABOVE_ZERO else f"{least:,} or more"
+        needed = ", which a kernel needs" if least else ""
+        raise ValueError(f"Policy.{name}: {value!r} is out of range; give a number, {wanted}{needed}")

@@ -29,6 +29,11 @@ class Grading:
     key: str
     metric: Metric
 
+    @property
+    def is_by_sample(self) -> bool:
+        """Whether each sample names its own metric."""
+        return self.key.partition(JUDGE)[0] == BY_SAMPLE
+
     def score(self, record: Record, sample: Sample) -> Score:
         """The score of a record; never raises, as the answer was paid for and can be graded again.
 
@@ -70,6 +75,14 @@ def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
     return rules if judge is None else Grading(f"{rules.key}{JUDGE}{judge.model.name}", rules.metric)
 
 
+def check_metric(sample: Sample) -> None:
+    """Raises ConfigError if the sample names an unknown metric."""
+    try:
+        find_metric(*_named_metric(sample))
+    except ConfigError as error:
+        raise ConfigError(f"sample {sample.id!r}: {error}") from error
+
+
 def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:
     """(sample id, repeat) -> score, for every record."""
     return {
@@ -103,16 +116,22 @@ def _by_rules(name: str, judge: Judge | None) -> Grading:
     if name == BY_SAMPLE:
         return Grading(BY_SAMPLE, partial(_by_sample, judge))
     stem, _, flavour = name.partition(":")
-    return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", _find(stem, flavour, judge))
+    return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", _find(stem, flavour or None, judge))
 
 
 def _by_sample(judge: Judge | None, answer: str, sample: Sample) -> Score:
-    name, _, flavour = str(sample.metadata.get("metric") or _default_metric(sample)).partition(":")
+    name, flavour = _named_metric(sample)
     return _find(name, flavour, judge)(answer, sample)
 
 
-def _find(name: str, flavour: str, judge: Judge | None) -> Metric:
-    metric = find_metric(name, flavour or None)
+def _named_metric(sample: Sample) -> tuple[str, str | None]:
+    """The name and the flavour."""
+    name, _, flavour = str(sample.metadata.get("metric") or _default_metric(sample)).partition(":")
+    return name, flavour or None
+
+
+def _find(name: str, flavour: str | None, judge: Judge | None) -> Metric:
+    metric = find_metric(name, flavour)
     if judge is None:
         return metric
     from pyvision.bench.judge import with_judge

@@ -15,9 +15,11 @@ from sandbox import Policy
     [
         ("cell_timeout_s", -1),
         ("cell_timeout_s", math.nan),
-        ("memory_bytes", 0),
-        ("disk_bytes", 0),
-        ("processes", 0),
+        ("memory_bytes", 2**20),
+        ("disk_bytes", 1),
+        ("disk_files", 1),
+        ("open_files", 16),
+        ("processes", 4),
         ("figures", -1),
     ],
 )

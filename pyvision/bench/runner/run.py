@@ -19,7 +19,7 @@ from typing import Any, Protocol, Self
 
 from pyvision.agent.task import Task
 from pyvision.bench.experiment import configuration, default_folder
-from pyvision.bench.grading import Grading, find_grading, grade
+from pyvision.bench.grading import Grading, check_metric, find_grading, grade
 from pyvision.bench.harness import harness_card
 from pyvision.bench.runner.answering import Engine, Finished, Hooks, Job
 from pyvision.bench.runner.engine import find_engine
@@ -29,6 +29,7 @@ from pyvision.bench.runner.progress import RunningTotals
 from pyvision.bench.runner.recorder import Entry, Recorder
 from pyvision.bench.runner.run_folders import first_run_name
 from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
+from pyvision.bench.store import Store
 from pyvision.errors import EndReason, ModelError, PyVisionError
 from pyvision.events import PassingEvent, ReplyRestarted
 
@@ -82,6 +83,7 @@ def _run_once(plan: Plan, watcher: Watcher, sleep: Callable[[float], None]) -> t
     open_engine = find_engine(plan.engine)
     with plan.task() as task:
         grading = find_grading(plan.metric or plan.source.metric)
+        _check(plan, grading)
         if plan.engine == "threads":
             check_open_files(plan.workers, runs_code=task.strategy.runs_code)
         with _recorder(plan, task, grading) as recorder:
@@ -100,6 +102,15 @@ def _run_once(plan: Plan, watcher: Watcher, sleep: Callable[[float], None]) -> t
                     driver.wait = partial(wait_for_models, task, watcher.tell, sleep=sleep)
                 was_stopped = driver.drive(chain((first,), jobs), max(_MAX_FAILURES, 3 * plan.workers))
             return ExperimentResult(recorder.folder, was_stopped), driver.recovered and not was_stopped
+
+
+def _check(plan: Plan, grading: Grading) -> None:
+    """Raises ConfigError for what would otherwise be noticed after a folder is made, or a sample is answered."""
+    if plan.swap_from is not None:
+        Store(plan.swap_from).close()
+    if grading.is_by_sample and plan.source.count_samples(plan.limit) is not None:
+        for sample in plan.source.samples(plan.limit):
+            check_metric(sample)
 
 
 @contextmanager

@@ -282,6 +282,20 @@ def test_an_ablation_that_is_not_available_is_refused(tmp_path: Path, ablation: 
     assert not (tmp_path / "out").exists()
 
 
+def test_figures_of_no_experiment_are_refused_before_a_folder_is_made(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path / "out", made(1), Knowing(), ablation="swapped", swap_from=tmp_path)
+    with pytest.raises(ConfigError, match="holds no experiment"):
+        run.run(plan, Quiet())
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_metric_of_a_sample_is_refused_before_the_first_is_answered(tmp_path: Path) -> None:
+    model, misnamed = Knowing(), a_sample(1, metadata={"metric": "choise"})
+    with pytest.raises(ConfigError, match=r"sample 'sample 1': unknown metric 'choise'"):
+        run.run(a_plan(tmp_path, source_of(a_sample(0), misnamed, metric=None), model), Quiet())
+    assert model.asked == []
+
+
 def test_the_ablation_without_tools_is_the_direct_strategy(tmp_path: Path) -> None:
     plan = a_plan(tmp_path, made(2), Knowing(), settings={"strategy": "code_loop"}, ablation="direct")
     run.run(plan, Quiet())

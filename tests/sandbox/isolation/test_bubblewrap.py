@@ -38,8 +38,8 @@ def test_a_container_shares_nothing() -> None:
 
 
 def test_only_the_temporary_file_systems_of_a_container_are_writable() -> None:
-    argv = container(Policy(disk_bytes=12_345))
-    assert has(argv, "--size", "12345", "--tmpfs", "/tmp")
+    argv = container(Policy(disk_bytes=123_456))
+    assert has(argv, "--size", "123456", "--tmpfs", "/tmp")
     assert has(argv, "--dev-bind", "/opt/room/tree", "/")  # read-only where it was put together
     assert "--bind" not in argv
 
