@@ -34,7 +34,10 @@ def list_runs(root: Path) -> list[RunInfo]:
 
 
 def find_run(name: str | None, root: Path = RUNS) -> Path:
-    """The folder of the run with this path, name or unique part of it; the newest one for None. Raises ConfigError."""
+    """The folder of the run with this path, name or unique part of it; the newest one for None. Raises ConfigError.
+
+    A path that matches no run but exists is returned too: reading it names what is wrong with it.
+    """
     if name is not None and (Path(name) / EVENTS).is_file():
         return Path(name)
     runs = list_runs(root)
@@ -45,6 +48,8 @@ def find_run(name: str | None, root: Path = RUNS) -> Path:
     if (root / name / EVENTS).is_file():
         return root / name
     matching = [info.folder for info in runs if name.strip("/") in str(info.folder.relative_to(root))]
+    if not matching and Path(name).exists():
+        return Path(name)
     if len(matching) != 1:
         many = f"{len(matching)} runs match" if matching else "no run matches"
         raise ConfigError(f"{many} {name!r} in {str(root)!r}; pyvision logs lists them")

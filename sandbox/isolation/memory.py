@@ -235,7 +235,7 @@ class Watchdog:
 
 
 def _precede_sessions() -> None:
-    """Let this thread run before the processes that it measures; only root with CAP_SYS_NICE can."""
+    """Let this thread run before the others of its cgroup, or with autogroups of its session; needs CAP_SYS_NICE."""
     with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 

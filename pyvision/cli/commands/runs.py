@@ -27,6 +27,25 @@ replaced, and later cells are not run. With --model or --config, that model cont
 run folder. With --figure, cells and models see another image in place of a recorded figure."""
 
 
+def add_recorded_run(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that `find_recorded_run` reads."""
+    parser.add_argument(
+        "run_dir", nargs="?", metavar="RUN_DIR", help="the folder of a run, or a part of its name in runs/"
+    )
+    parser.add_argument("--last", action="store_true", help="the newest run in runs/")
+
+
+def find_recorded_run(options: argparse.Namespace) -> Path:
+    """The folder of the run that is meant. Raises ConfigError."""
+    from pyvision.runs.listing import find_run
+
+    if (options.run_dir is None) != options.last:
+        raise ConfigError(
+            "give one run: its folder, a part of its name in runs/, or --last for the newest one"
+        )
+    return find_run(options.run_dir)
+
+
 def add_report(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare `report` and its flags."""
     parser = commands.add_parser(
@@ -34,10 +53,7 @@ def add_report(commands: argparse._SubParsersAction[Any]) -> None:
         description="Write a recorded run as one HTML file, and print its path. The file works offline and contains no "
         "scripts.",
     )
-    parser.add_argument(
-        "run_dir", nargs="?", metavar="RUN_DIR", help="the folder of a run, or a part of its name in runs/"
-    )
-    parser.add_argument("--last", action="store_true", help="the newest run in runs/")
+    add_recorded_run(parser)
     parser.add_argument("--open", action="store_true", help="open the report in the browser")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="the file to write (default: RUN_DIR/report.html)"
@@ -48,8 +64,8 @@ def add_report(commands: argparse._SubParsersAction[Any]) -> None:
 def add_replay(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare `replay` and its flags."""
     parser = commands.add_parser("replay", description=_REPLAY)
+    add_recorded_run(parser)
     add = parser.add_argument
-    add("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")
     add("--from", dest="turn", type=count, metavar="K", help="the turn to continue from, counted from 1")
     add("--edit", type=Path, metavar="FILE", help="Python code to run instead of the cell of that turn")
     add(
@@ -74,7 +90,7 @@ def add_export(commands: argparse._SubParsersAction[Any]) -> None:
         description="Write a recorded run as a notebook or as training data, and print the path of the file. "
         "Images are written beside it.",
     )
-    parser.add_argument("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")
+    add_recorded_run(parser)
     parser.add_argument("--to", required=True, metavar="FORMAT", help=_FORMATS)
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="the folder to write to (default: RUN_DIR/exports/FORMAT)"
@@ -84,11 +100,7 @@ def add_export(commands: argparse._SubParsersAction[Any]) -> None:
 
 def report_run(options: argparse.Namespace) -> int:
     """Write the page; returns the exit code."""
-    from pyvision.runs.listing import find_run
-
-    if (options.run_dir is None) != options.last:
-        raise ConfigError("report needs one run: its folder, or --last for the newest one in runs/")
-    folder = find_run(options.run_dir)
+    folder = find_recorded_run(options)
     path = options.out or folder / "report.html"
     if options.open:
         return open_report(folder, path)
@@ -121,7 +133,7 @@ def replay_run(options: argparse.Namespace) -> int:
     from pyvision.runs.report import read_run
     from sandbox import SandboxError
 
-    recorded = read_run(options.run_dir)
+    recorded = read_run(find_recorded_run(options))
     try:
         if options.turn is None:
             return _replay(recorded, options)
@@ -136,8 +148,9 @@ def export_run(options: argparse.Namespace) -> int:
     from pyvision.runs.export import export
     from pyvision.runs.report import read_run
 
-    folder = options.out or options.run_dir / "exports" / options.to
-    print(export(read_run(options.run_dir), options.to, folder))  # noqa: T201 - what the command is for
+    run_dir = find_recorded_run(options)
+    folder = options.out or run_dir / "exports" / options.to
+    print(export(read_run(run_dir), options.to, folder))  # noqa: T201 - what the command is for
     return 0
 
 
@@ -215,7 +228,7 @@ def _continue(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     roles = parse_pairs(options, "--role")
     task = fork_task(recorded, fork, model=options.model, config=options.config, roles=roles)
     _print_tools(read_tools(recorded, fork))
-    source = options.run_dir.absolute()
+    source = recorded.folder.absolute()
     folder = options.out or source.with_name(f"{source.name}-from-{fork.turn}")
     setup = {
         **task.config.to_dict(),

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyvision.cli.commands.runs import add_recorded_run, find_recorded_run
 from pyvision.cli.flags import add_model, add_repeated, parse_pairs
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ does not. Otherwise the exit code is 3."""
 def add_verify(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser("verify", description=_VERIFY)
+    add_recorded_run(parser)
     add = parser.add_argument
-    add("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")
     add_model(parser, "the model to ask (default: from the environment, if that is the recorded one)")
     add_repeated(parser, "--role", "another model for one role of the strategy; repeatable")
     add("--seed", type=int, default=0, metavar="N", help="seed for choosing the other area (default: 0)")
@@ -43,9 +44,10 @@ def verify_run(options: argparse.Namespace) -> int:
     from pyvision.runs.verify import verify
     from pyvision.text.sanitize import printable
 
-    out = options.out or options.run_dir / "verify"
+    run_dir = find_recorded_run(options)
+    out = options.out or run_dir / "verify"
     found = verify(
-        read_run(options.run_dir),
+        read_run(run_dir),
         model=options.model,
         config=options.config,
         roles=parse_pairs(options, "--role"),

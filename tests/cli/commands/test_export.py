@@ -33,7 +33,7 @@ def test_out_names_another_folder(tmp_path: Path, command: Command) -> None:
             "known formats are ipynb, messages, pyvision, sharegpt, swift, verl, atif",
         ),
         (("run",), "--to"),
-        (("nowhere", "--to", "atif"), "is this the folder of a run?"),
+        (("nowhere", "--to", "atif"), "no run matches 'nowhere'"),
     ],
 )
 def test_wrong_usage_is_one_line(

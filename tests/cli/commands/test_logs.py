@@ -69,13 +69,20 @@ def test_the_last_run_is_reported_without_its_name(
     assert "no browser could be opened" in done.stderr
 
 
+def test_a_part_of_its_name_chooses_a_run(two_runs: Path, command: Command) -> None:
+    assert command("export", "ne", "--to", "swift").stdout == "runs/one/exports/swift/swift.jsonl\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("logs", "show", "nowhere"), "no run matches 'nowhere'"),
         (("logs", "show", "o"), "2 runs match 'o'"),
-        (("report",), "report needs one run"),
-        (("report", "runs/one", "--last"), "report needs one run"),
+        (("report",), "give one run"),
+        (("replay",), "give one run"),
+        (("verify",), "give one run"),
+        (("export", "--to", "atif"), "give one run"),
+        (("report", "runs/one", "--last"), "give one run"),
         (("logs", "shwo"), "did you mean show?"),
     ],
 )
