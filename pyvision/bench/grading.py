@@ -78,7 +78,7 @@ def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
 def check_metric(sample: Sample) -> None:
     """Raises ConfigError if the sample names an unknown metric."""
     try:
-        find_metric(*_named_metric(sample))
+        find_metric(*_metric_of(sample))
     except ConfigError as error:
         raise ConfigError(f"sample {sample.id!r}: {error}") from error
 
@@ -120,11 +120,11 @@ def _by_rules(name: str, judge: Judge | None) -> Grading:
 
 
 def _by_sample(judge: Judge | None, answer: str, sample: Sample) -> Score:
-    name, flavour = _named_metric(sample)
+    name, flavour = _metric_of(sample)
     return _find(name, flavour, judge)(answer, sample)
 
 
-def _named_metric(sample: Sample) -> tuple[str, str | None]:
+def _metric_of(sample: Sample) -> tuple[str, str | None]:
     """The name and the flavour."""
     name, _, flavour = str(sample.metadata.get("metric") or _default_metric(sample)).partition(":")
     return name, flavour or None
