@@ -24,8 +24,9 @@ pytestmark = pytest.mark.early
 
 SHORT = Policy(cell_timeout_s=1.0, interrupt_grace_s=0.5)
 _HOST = """
-import sys, time
-from sandbox import Policy, Sandbox
+import sys, tempfile
+from sandbox import Sandbox
+tempfile.gettempdir()  # Python tries the folder with a file, which a kill at that moment would leave there
 print("began", flush=True)
 sandbox = Sandbox(spare=1)
 session = sandbox.open({"image_clue_0": sys.argv[1]})

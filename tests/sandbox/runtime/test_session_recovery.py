@@ -97,8 +97,13 @@ def test_a_cell_after_a_timeout_gets_its_own_output(short: Sandbox) -> None:
     ["import os; os._exit(0)", "import os; os.kill(os.getpid(), 9)", "import ctypes; ctypes.string_at(0)"],
 )
 def test_a_kernel_that_dies_is_noticed_at_once(sandbox: Sandbox, code: str) -> None:
+    arrived = threading.Event()
     with sandbox.open({}) as session:
-        result = session.run(f"import time; print('last words', flush=True); time.sleep(0.3)\n{code}")
+        result = session.run(
+            f"print('last words', flush=True); host.wait()\n{code}",
+            functions={"wait": arrived.wait},
+            on_output=lambda text: arrived.set(),
+        )
         assert (result.status, result.text, result.state) == ("died", "last words\n", "lost")
 
 
