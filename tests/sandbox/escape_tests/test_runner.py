@@ -51,6 +51,20 @@ class Broken(Open):
         return super().run(code, functions=functions)
 
 
+class Slow(Open):
+    """A session in which the first cells after an attack exceed their limit."""
+
+    def __init__(self, timeouts: int) -> None:
+        super().__init__()
+        self._timeouts = timeouts
+
+    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
+        if "TARGET" in code or not self._timeouts:
+            return super().run(code, functions=functions)
+        self._timeouts -= 1
+        return CellResult("timeout")
+
+
 class Showing(Open):
     """A session whose cells all show one figure."""
 
@@ -109,6 +123,17 @@ def test_the_next_cell_must_print_what_is_its_own(runner: Runner) -> None:
     spoiled = trying("x = 'forged'", after="print(x)", expect="own words")
     assert runner.run(spoiled).evidence == "the next cell printed 'forged', not 'own words'"
     assert runner.run(replace(spoiled, expect="forged")).contained
+
+
+@pytest.mark.parametrize(("timeouts", "contained"), [(4, True), (99, False)])
+def test_a_session_must_answer_again_though_a_busy_machine_may_delay_it(
+    timeouts: int, *, contained: bool
+) -> None:
+    neighbour, attacked = Open(), Slow(timeouts)
+    sessions = iter([neighbour, attacked])
+    with Runner(lambda timeout_s: next(sessions), 0.5) as runner:
+        verdict = runner.run(trying("pass", proof="deadline", session="own"))
+    assert verdict.contained is contained
 
 
 def test_a_neighbour_that_answers_wrong_is_an_escape() -> None:
