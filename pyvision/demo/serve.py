@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from pyvision.agent.budget import Limits
 from pyvision.config.files import explain_os_errors
+from pyvision.config.page_server import PageServer
 from pyvision.demo.actions import Actions
 from pyvision.demo.files import FILES, serve_files
 from pyvision.demo.session_registry import SessionRegistry
 from pyvision.demo.settings import Settings, UploadLimits
-from pyvision.errors import ConfigError, MissingExtra
+from pyvision.errors import ConfigError
 from pyvision.runs.report.markup import highlight, token_styles
 from pyvision.solve import offer_offline_modules
 from sandbox import Policy, Sandbox
@@ -60,12 +57,9 @@ class Demo:
     def __init__(self, serving: Serving) -> None:
         if serving.policy.isolation == "none":
             raise ConfigError("the demo runs code for strangers and is not served without isolation")
-        if find_spec("gradio") is None:
-            raise MissingExtra("gradio", "demo")
-        _free_port(serving.host, serving.port)  # fails before anything is started
+        self._server = PageServer(serving.host, serving.port)
         with explain_os_errors(serving.out):
             serving.out.mkdir(parents=True, exist_ok=True)
-        os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
         self._sandbox = Sandbox(offer_offline_modules(serving.policy), spare=1, max_sessions=serving.kernels)
         self._registry = SessionRegistry(
@@ -76,7 +70,6 @@ class Demo:
             at_once=serving.at_once,
             keep=serving.keep,
         )
-        self._blocks: Any = None
         try:
             self._sandbox.warm_up()
             self._settings.default_task()
@@ -88,19 +81,16 @@ class Demo:
 
     def wait(self) -> None:
         """Block until interrupted."""
-        threading.Event().wait()
+        self._server.wait()
 
     def close(self) -> None:
         """End every session and release all resources. May be called more than once."""
-        if self._blocks is not None:
-            self._blocks.close(verbose=False)
-            self._blocks = None
+        self._server.close()
         self._registry.close()
         self._settings.close()
         self._sandbox.close()
 
     def _launch(self, serving: Serving) -> str:
-        import gradio as gr
         from gradio.utils import get_upload_folder
         from starlette.middleware import Middleware
 
@@ -108,29 +98,18 @@ class Demo:
         from pyvision.demo.page import build_page
 
         actions = Actions(self._registry, self._settings, serving.uploads, Path(get_upload_folder()))
-        self._blocks = build_page(actions, serving.prefix).queue(max_size=1000)
-        self._blocks._queue.sleep_when_free = 0.01  # the default of 0.001 uses 7 % of a core while idle
-        fonts: dict[str, Any] = {
-            "font": ["system-ui", "sans-serif"],
-            "font_mono": ["ui-monospace", "monospace"],
-        }
-        app, url, _ = self._blocks.launch(
-            server_name=serving.host,
-            server_port=_free_port(serving.host, serving.port),
+        blocks = build_page(actions, serving.prefix).queue(max_size=1000)
+        blocks._queue.sleep_when_free = 0.01  # the default of 0.001 uses 7 % of a core while idle
+        app, url = self._server.launch(
+            blocks,
             root_path=serving.prefix or None,
             auth=list(serving.people) or None,
             share=serving.share,
             max_file_size=serving.uploads.picture_bytes,
-            prevent_thread_lock=True,
-            quiet=True,
-            show_error=False,
-            footer_links=[],
-            ssr_mode=False,
-            theme=gr.themes.Default(**fonts),
             app_kwargs={"middleware": [Middleware(FirstPaint, _style())]},
         )
         serve_files(app, actions)
-        return str(url)
+        return url
 
 
 def _preload() -> None:
@@ -138,21 +117,6 @@ def _preload() -> None:
     highlight("0")
     if find_spec("matplotlib"):  # gradio asks for its backend at each call, which loads one
         import_module("matplotlib").use("agg")
-
-
-def _free_port(host: str, port: int) -> int:
-    """A port to listen on; 0 means any free port. Raises ConfigError if host or port is not available."""
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind) as free:
-            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            free.bind(address)
-            return int(free.getsockname()[1])
-    except OSError as error:
-        raise ConfigError(
-            f"cannot listen on {host}:{port} ({error.strerror}); choose another --port (0 takes any free port) "
-            "or --host"
-        ) from error
 
 
 def _style() -> str:

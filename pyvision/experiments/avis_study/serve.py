@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from pyvision.bench.samples import Sample
-from pyvision.errors import MissingExtra
+from pyvision.config.page_server import PageServer
 from pyvision.experiments.avis_study.log import Log, list_answered, read_log
 from pyvision.experiments.avis_study.sessions import SessionRegistry, TaskQueue
 from pyvision.experiments.avis_study.toolbox import Toolbox
@@ -35,13 +31,13 @@ class Serving:
 
 
 class Study:
-    """A page being served; the caller closes the toolbox. Raises MissingExtra, or RunFolderError for its log."""
+    """A page being served; the caller closes the toolbox.
+
+    Raises MissingExtra, ConfigError for its address, or RunFolderError for its log.
+    """
 
     def __init__(self, serving: Serving, toolbox: Toolbox) -> None:
-        if find_spec("gradio") is None:
-            raise MissingExtra("gradio", "demo")
-        os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
-        self._blocks: Any = None
+        self._server = PageServer(serving.host, serving.port)
         self._log = Log(serving.log)
         try:
             closed = list_answered(read_log(serving.log).attempts)
@@ -54,34 +50,16 @@ class Study:
 
     def wait(self) -> None:
         """Block until KeyboardInterrupt."""
-        threading.Event().wait()
+        self._server.wait()
 
     def close(self) -> None:
         """Stop serving and close the log. Idempotent."""
-        if self._blocks is not None:
-            self._blocks.close(verbose=False)
-            self._blocks = None
+        self._server.close()
         self._log.close()
 
     def _launch(self, serving: Serving) -> str:
-        import gradio as gr
-
         from pyvision.experiments.avis_study.page import Page
 
-        self._blocks = Page(self._sessions, serving.max_concurrent).blocks.queue(max_size=200)
-        fonts: dict[str, Any] = {
-            "font": ["system-ui", "sans-serif"],
-            "font_mono": ["ui-monospace", "monospace"],
-        }
-        _, url, _ = self._blocks.launch(
-            server_name=serving.host,
-            server_port=serving.port or None,
-            prevent_thread_lock=True,
-            quiet=True,
-            show_error=False,
-            footer_links=[],
-            ssr_mode=False,
-            theme=gr.themes.Default(**fonts),
-            css=_STYLE.read_text(encoding="utf-8"),
-        )
-        return str(url)
+        blocks = Page(self._sessions, serving.max_concurrent).blocks.queue(max_size=200)
+        _, url = self._server.launch(blocks, css=_STYLE.read_text(encoding="utf-8"))
+        return url

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,17 @@ def run_failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["avis", *arguments]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     return line
+
+
+def test_a_port_that_is_taken_is_reported_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        dataset, log = str(make_dataset(tmp_path, "How many?")), str(tmp_path / "study.jsonl")
+        assert f"cannot listen on 127.0.0.1:{port}" in run_failing(
+            capsys, "study", dataset, "--log", log, "--port", port
+        )
 
 
 def test_induce_prints_the_graph_with_its_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
