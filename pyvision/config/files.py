@@ -54,7 +54,7 @@ def write_atomic(path: Path, data: bytes, *, is_synced: bool = True) -> None:
     with replace_atomic(path) as part, part.open("wb") as file:
         file.write(data)
         file.flush()
-        if is_synced:
+        if is_synced and part is not path:
             os.fsync(file.fileno())
 
 
@@ -62,10 +62,15 @@ def write_atomic(path: Path, data: bytes, *, is_synced: bool = True) -> None:
 def replace_atomic(path: Path) -> Iterator[Path]:
     """A new file to be written in this block, which then replaces `path`; nothing is left of it after an error.
 
-    Two writers of the same file do not disturb each other: the last one wins.
+    Two writers of the same file do not disturb each other: the last one wins. A link stays, and what it leads to is
+    replaced. A device or a pipe, such as /dev/null or /dev/stdout, is never replaced: it is written to itself.
     """
     if path.is_dir():
         raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    path = path.resolve()
     part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.part")
     try:
         yield part

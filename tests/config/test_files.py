@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,23 @@ def test_a_file_is_written_in_place_of_an_older_one(tmp_path: Path) -> None:
     write_atomic(file, b"old")
     write_atomic(file, b"new")
     assert file.read_bytes() == b"new"
+
+
+def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
+    file, link = tmp_path / "report.html", tmp_path / "latest.html"
+    link.symlink_to(file)
+    write_atomic(link, b"new")
+    assert (link.is_symlink(), file.read_bytes()) == (True, b"new")
+
+
+def test_a_pipe_is_never_replaced(tmp_path: Path) -> None:
+    """As root, a device such as /dev/null could be replaced too."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as reader:
+        received = reader.submit(pipe.read_bytes)
+        write_atomic(pipe, b"data")
+        assert (received.result(), pipe.is_fifo()) == (b"data", True)
 
 
 def test_a_file_that_cannot_be_written_leaves_no_part_of_it(tmp_path: Path) -> None:
