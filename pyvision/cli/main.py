@@ -183,6 +183,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BaseException as error:  # the boundary: users get one line, never a traceback
         if interrupts.seen:  # C code may turn it into another error during an import, and Rust into a panic
             return _fail("interrupted", 130)
+        from sandbox import SandboxError  # not before: --help needs no sandbox
+
+        if isinstance(error, SandboxError):
+            return _fail(str(error), 5)
         if isinstance(error, BrokenPipeError) and _is_unread():  # any other broken pipe is a bug
             return _BROKEN_PIPE
         if _is_full(error) or os.environ.get("PYVISION_DEBUG"):

@@ -243,8 +243,9 @@ class CellApp(IPKernelApp):
     def close(self) -> None:
         """Send the remaining output. The control thread ends first: it may be waiting for the output thread."""
         sys.stdout.flush()
-        self.control_thread.stop()
-        self.control_thread.join()
+        if self.control_thread.is_alive():  # it is not yet, if the start failed
+            self.control_thread.stop()
+            self.control_thread.join()
         super().close()
 
     def init_io(self) -> None:

@@ -96,15 +96,12 @@ def add_grade(parts: argparse._SubParsersAction[Any]) -> None:
 def run_experiment(options: argparse.Namespace) -> int:
     """Run the experiment; returns the exit code."""
     from pyvision.bench.runner.run import Stopped
-    from sandbox import SandboxError
 
     try:
         with output_on_stderr():
             ran = _run_judged(options) if options.judge else _run_plan(options)
     except Stopped as stopped:
         return _fail(f"{stopped}; run the same command to resume", _EXIT.get(stopped.end_reason, 1))
-    except SandboxError as error:
-        return _fail(str(error), _EXIT["sandbox_error"])
     if ran.was_stopped:
         return _fail("interrupted; run the same command to resume", 130)
     return _exit_code(_print_result(ran.folder, as_json=options.json), options.max_unscored_ratio)

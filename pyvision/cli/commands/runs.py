@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyvision.types import Picture
     from sandbox import CellResult
 
-_DIFFERS, _NO_ISOLATION = 3, 5
+_DIFFERS = 3
 _FORMATS = "ipynb, messages, pyvision, sharegpt, swift, verl or atif"
 _REPLAY = """\
 Run the cells of a recorded run again, or continue the run from one of its turns.
@@ -131,16 +131,9 @@ def open_report(folder: Path, path: Path) -> int:
 def replay_run(options: argparse.Namespace) -> int:
     """Replay or fork; returns the exit code."""
     from pyvision.runs.report import read_run
-    from sandbox import SandboxError
 
     recorded = read_run(find_recorded_run(options))
-    try:
-        if options.turn is None:
-            return _replay(recorded, options)
-        return _fork(recorded, options)
-    except SandboxError as error:
-        print(f"pyvision: {error}", file=sys.stderr)  # noqa: T201 - as `main` prints errors
-        return _NO_ISOLATION
+    return _replay(recorded, options) if options.turn is None else _fork(recorded, options)
 
 
 def export_run(options: argparse.Namespace) -> int:

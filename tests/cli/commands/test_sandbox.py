@@ -35,10 +35,18 @@ def test_windows_is_answered_with_what_works_there(
     ]
 
 
-@pytest.mark.slow
-def test_a_demo_without_isolation_is_exit_code_5(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run --image examples/circles.png --question Why? --model offline --out {}/run",
+        "bench run synthetic/squares --limit 1 --model offline --out {}/bench",
+        "vdebugger generate synthetic/squares --limit 1 --model offline --out {}/programs",
+        pytest.param("demo --port 0 --model offline --out {}/demo", marks=pytest.mark.slow),
+    ],
+)
+def test_a_command_without_isolation_is_exit_code_5(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("platform.system", lambda: "Darwin")
-    assert main(["demo", "--port", "0", "--model", "offline", "--out", str(tmp_path)]) == 5
-    assert capsys.readouterr().err.startswith("pyvision demo: cells need Linux")
+    assert main(command.format(tmp_path).split()) == 5
+    assert "cells need Linux" in capsys.readouterr().err
