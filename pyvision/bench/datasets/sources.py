@@ -58,6 +58,8 @@ def find_source(dataset: str, *, count: int, seed: int, difficulty: float) -> So
         return _open_source(dataset, dataset, {"kind": "remote", "source": dataset})
     path = Path(dataset)
     if path.exists():
+        if not (path.is_file() or path.is_dir()):  # a pipe could be read only once
+            raise ConfigError(f"{dataset}: is not a regular file; save it to one first")
         return _open_source(dataset, path.name or "samples", local_identity(path))
     if _is_name(dataset):
         return _open_registered(dataset)

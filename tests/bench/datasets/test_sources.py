@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,13 @@ def test_a_path_that_does_not_exist_is_reported_as_a_path(
         find(path)
     assert str(caught.value).startswith(f"{path}: there is no such file or folder; give a .csv")
     assert "unknown dataset" not in str(caught.value)
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    """It can be read once, and a dataset is read several times."""
+    os.mkfifo(tmp_path / "rows.jsonl")
+    with pytest.raises(ConfigError, match=r"rows\.jsonl: is not a regular file"):
+        find(str(tmp_path / "rows.jsonl"))
 
 
 def test_an_unknown_dataset_is_reported_by_its_name() -> None:
