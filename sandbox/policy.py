@@ -104,14 +104,27 @@ class Policy:
         for name, allowed in (("isolation", ("auto", *TIERS)), ("at_least", TIERS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"Policy.{name}: {getattr(self, name)!r} is not one of {', '.join(allowed)}")
+        for name in ("wrap", "preload", "modules"):
+            _check_texts(name, getattr(self, name))
+        if self.seed is not None and not 0 <= self.seed < 2**32:
+            raise ValueError(f"Policy.seed: {self.seed!r} is out of range; give 0 to 2**32 - 1, or None")
+        if self.cpus is not None and not self.cpus > 0:
+            raise ValueError(f"Policy.cpus: {self.cpus!r} is out of range; give a number above 0, or None")
         for field in fields(self):
             if isinstance(field.default, int | float) and field.name != "seed":
-                _check_limit(field.name, getattr(self, field.name))
+                _check_limit(field.name, getattr(self, field.name), type(field.default))
 
 
-def _check_limit(name: str, value: object) -> None:
+def _check_texts(name: str, value: object) -> None:
+    if not isinstance(value, tuple | list) or not all(isinstance(text, str) for text in value):
+        raise TypeError(f"Policy.{name}: {value!r} is not a tuple of texts")
+
+
+def _check_limit(name: str, value: object, kind: type) -> None:
     if not isinstance(value, int | float):
         raise TypeError(f"Policy.{name}: {value!r} is not a number")
+    if kind is int and not isinstance(value, int):
+        raise TypeError(f"Policy.{name}: {value!r} is not a whole number")
     least = _LEAST.get(name, 0)
     if not (value > 0 if name in _ABOVE_ZERO else value >= least):
         wanted = "above 0" if name in _ABOVE_ZERO else f"{least:,} or more"

@@ -43,6 +43,9 @@ class Sandbox(Closing):
             acquire_timeout_s = _pop_renamed(renamed, "wait_s", "acquire_timeout_s", acquire_timeout_s)
             if renamed:
                 raise TypeError(f"Sandbox() has no argument {next(iter(renamed))!r}")
+        for name, value, least in (("spare", spare, 0), ("max_sessions", max_sessions, 1)):
+            if value < least:
+                raise ValueError(f"Sandbox({name}={value}) is out of range; give {least} or more")
         self.policy = policy or Policy()
         self._spare = spare
         self._acquire_timeout_s = acquire_timeout_s

@@ -100,6 +100,8 @@ class Session(Closing):
         cell prints, as it arrives and on the thread that runs the cell, so it must return quickly; after
         100,000 characters it is called no more. What it raises ends the kernel, and `run` raises it.
         """
+        if not isinstance(code, str):
+            raise TypeError(f"the code is {type(code).__name__}; give a str")
         cell = Cell(code, trace, functions or {}, on_output)
         with self._lock:
             self._check_alive()
@@ -124,6 +126,10 @@ class Session(Closing):
         image_clue_K also image_K.png and image_K.jpg, and the name of the file that they come from, if it is known.
         views: how these or earlier images were shown, by name, for the helpers that cells can call.
         """
+        if not isinstance(images, Mapping):
+            raise TypeError(
+                f"the images are {type(images).__name__}; give them by name: {{'image_clue_0': 'photo.png'}}"
+            )
         with self._lock:
             self._check_alive()
             kernel = self._get_kernel()
@@ -298,6 +304,8 @@ def _file_names(name: str, source: ImageSource) -> tuple[str, ...]:
 def _read(name: str, source: ImageSource) -> bytes:
     if isinstance(source, bytes):
         return source
+    if not isinstance(source, str | os.PathLike):
+        raise ImageError(f"{name}: a {type(source).__name__} is not an image; give bytes or a path")
     path = Path(source)
     if not path.is_file():
         what = "is no file" if path.exists() else "does not exist"

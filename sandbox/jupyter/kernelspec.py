@@ -81,6 +81,8 @@ def policy_from(settings: Mapping[str, Any]) -> Policy:
         return TypeAdapter(Policy).validate_python(dict(settings))
     except ValidationError as error:
         first = error.errors()[0]
+        if not first["loc"]:
+            raise ValueError(str(first["ctx"]["error"])) from error  # the message of Policy
         raise ValueError(f"Policy.{first['loc'][0]} is {first['input']!r}: {first['msg']}") from error
 
 

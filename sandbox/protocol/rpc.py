@@ -57,7 +57,7 @@ class Bridge:
         return tuple(self._functions)
 
     def answer(self, content: object, buffers: Sequence[bytes]) -> Answer:
-        """The reply to a request. Raises only what a function raises that is not an Exception."""
+        """The reply to a request. Never raises."""
         returned: list[bytes] = []
         try:
             value = self._result(content, buffers, returned)
@@ -117,11 +117,11 @@ class Bridge:
 def _run(function: HostFunction, request: _Request) -> Any:
     try:
         return function(*request.arguments, **request.options)
-    except Exception as error:  # noqa: BLE001 - whatever it raises is reported to the cell, which can catch it
+    except BaseException as error:  # noqa: BLE001 - the cell learns of it; SystemExit would only end this thread
         raise _Refused(f"{request.function} failed: {_describe_error(error)}") from None
 
 
-def _describe_error(error: Exception) -> str:
+def _describe_error(error: BaseException) -> str:
     try:
         message = str(error)
     except Exception:  # noqa: BLE001 - the text of an exception is made by its own code

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import Policy
+from sandbox import Policy, Sandbox
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,9 @@ from sandbox import Policy
         ("open_files", 16),
         ("processes", 4),
         ("figures", -1),
+        ("seed", -1),
+        ("seed", 2**32),
+        ("cpus", 0),
     ],
 )
 def test_a_limit_out_of_range_is_named(field: str, value: float) -> None:
@@ -29,9 +32,27 @@ def test_a_limit_out_of_range_is_named(field: str, value: float) -> None:
         Policy(**settings)
 
 
-def test_a_limit_that_is_no_number_is_named() -> None:
-    with pytest.raises(TypeError, match=r"Policy.cell_timeout_s: '3' is not a number"):
-        Policy(cell_timeout_s="3")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("cell_timeout_s", "3", "'3' is not a number"),
+        ("memory_bytes", math.inf, "inf is not a whole number"),
+        ("processes", 12.5, "12.5 is not a whole number"),
+        ("wrap", "firejail", "'firejail' is not a tuple of texts"),
+        ("preload", ("cv2", 3), r"\('cv2', 3\) is not a tuple of texts"),
+    ],
+)
+def test_a_value_of_another_type_is_named(field: str, value: object, message: str) -> None:
+    settings: dict[str, Any] = {field: value}
+    with pytest.raises(TypeError, match=f"Policy.{field}: {message}"):
+        Policy(**settings)
+
+
+@pytest.mark.parametrize(("argument", "value"), [("spare", -1), ("max_sessions", 0)])
+def test_a_number_of_sessions_out_of_range_is_named(argument: str, value: int) -> None:
+    settings: dict[str, Any] = {argument: value}
+    with pytest.raises(ValueError, match=rf"Sandbox\({argument}={value}\) is out of range"):
+        Sandbox(**settings)
 
 
 def test_nothing_may_be_kept_of_a_cell() -> None:

@@ -120,6 +120,7 @@ def test_its_cells_run_in_the_python_that_installed_it() -> None:
         ("memory=1", "unknown field 'memory' of Policy"),
         ("processes=many", "Policy.processes is 'many'"),
         ("processes", "write KEY=VALUE"),
+        ("memory_bytes=1", "Policy.memory_bytes: 1 is out of range"),
     ],
 )
 def test_an_invalid_policy_is_refused_in_one_line(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from sandbox import CellError, CellResult, Figure, Omitted, Policy, Sandbox, Session, Stream
+from sandbox import CellError, CellResult, Figure, ImageError, Omitted, Policy, Sandbox, Session, Stream
 from tests.sandbox.processes import alive, descendants, wait_until
 
 pytestmark = pytest.mark.early
@@ -117,6 +118,22 @@ def test_an_image_that_is_too_large_to_show_leaves_a_note(session: Session) -> N
     result = session.run("Image.new('L', (5000, 5000))")
     assert isinstance(result.outputs[0], Omitted)
     assert "5000x5000" in result.outputs[0].note
+
+
+@pytest.mark.parametrize("code", [None, 5, b"print(1)"])
+def test_code_that_is_no_text_is_refused(session: Session, code: Any) -> None:
+    with pytest.raises(TypeError, match="give a str"):
+        session.run(code)
+
+
+def test_images_without_names_are_refused(session: Session) -> None:
+    with pytest.raises(TypeError, match="the images are list; give them by name"):
+        session.define([b"..."])  # type: ignore[arg-type]
+
+
+def test_an_image_of_another_type_is_refused(session: Session) -> None:
+    with pytest.raises(ImageError, match="image_clue_5: a int is not an image; give bytes or a path"):
+        session.define({"image_clue_5": 5})  # type: ignore[dict-item]
 
 
 def test_input_is_an_error(session: Session) -> None:
