@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sqlite3
@@ -305,7 +306,7 @@ def _open_to_read(folder: Path) -> sqlite3.Connection:
     path = folder / DATABASE
     if not path.is_file():
         raise ConfigError(f"{str(folder)!r}: holds no experiment; `bench run DATASET --out DIR` creates one")
-    address = f"file:{quote(str(path.resolve()))}?mode=ro"
+    address = f"file:{quote(os.fsencode(path.resolve()))}?mode=ro"
     return sqlite3.connect(address, uri=True, timeout=30.0, isolation_level=None)
 
 

@@ -6,6 +6,7 @@ The settings of a question are its strategy, models, tools, options and limits.
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -58,9 +59,11 @@ def add_part(
 
 
 def count(text: str) -> int:
-    """A positive integer."""
+    """A positive integer that fits into a machine word."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
+    if int(text) > sys.maxsize:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large; give at most {sys.maxsize}")
     return int(text)
 
 

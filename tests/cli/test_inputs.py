@@ -127,6 +127,7 @@ def test_one_turn_is_written_in_the_singular(tmp_path: Path, photo: Path, comman
         (["completions", "bahs"], "unknown value 'bahs'; did you mean 'bash'?"),
         (["completions", "tcsh"], "unknown value 'tcsh'; choose one of bash, zsh, fish"),
         (["demo", "--at-once", "0"], "'0' is not a positive integer"),
+        (["demo", "--at-once", "9" * 30], "is too large; give at most"),
         (["demo", "--idle", "-1"], "'-1' is not a positive number"),
         (["demo", "--port", "70000"], "'70000' is not a port; give a number from 0 to 65535"),
         (["demo", "--root-path", "vision"], "'vision' is not a path of a URL; it begins with /"),

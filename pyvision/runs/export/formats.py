@@ -92,7 +92,8 @@ def facts(run: Run) -> dict[str, Any]:
 
 
 def as_json(value: Any, *, indent: int | None = None) -> bytes:
-    return json.dumps(value, ensure_ascii=False, indent=indent).encode() + b"\n"
+    """A line in UTF-8; half of a surrogate pair, as in a file name that is not UTF-8, is escaped."""
+    return json.dumps(value, ensure_ascii=False, indent=indent).encode(errors="backslashreplace") + b"\n"
 
 
 def as_lines(rows: Iterable[Any]) -> bytes:

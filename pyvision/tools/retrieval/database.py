@@ -258,7 +258,7 @@ def _open(path: Path, timeout_s: float) -> sqlite3.Connection:
         )
     # Readers share memory through a file next to it. Where that cannot be created, nobody can write either.
     is_immutable = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
-    address = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_immutable else ''}"
+    address = f"file:{quote(os.fsencode(path))}?mode=ro{'&immutable=1' if is_immutable else ''}"
     return sqlite3.connect(address, uri=True, timeout=timeout_s, isolation_level=None)
 
 

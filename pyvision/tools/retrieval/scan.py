@@ -71,7 +71,9 @@ def scan(roots: Sequence[str], on_skip: OnSkip) -> Scan:
 
 
 def check_root(path: str) -> SourceFile | None:
-    """The file at a path, None for a folder. Raises ConfigError if it is missing or of an unknown kind."""
+    """The file at a path, None for a folder. Raises ConfigError if it is missing, of an unknown kind, or not UTF-8."""
+    if path.encode(errors="replace").decode() != path:
+        raise ConfigError(f"{path!r}: the path is not UTF-8; rename it")
     return None if os.path.isdir(path) else _root(path)  # noqa: PTH112 - strings: there may be 100,000 paths
 
 

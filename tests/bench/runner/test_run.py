@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,6 +29,12 @@ from tests.doubles import CannedSandbox, figure
 def test_a_complete_run_is_returned_as_not_stopped(tmp_path: Path) -> None:
     ran = run.run(a_plan(tmp_path, made(2), Knowing()), Quiet())
     assert ran == ExperimentResult(tmp_path, was_stopped=False)
+
+
+def test_the_name_of_a_folder_need_not_be_utf_8(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"d\xff")
+    run.run(a_plan(folder, made(2), Knowing()), Quiet())
+    assert len(records_in(folder)) == 2
 
 
 def test_every_sample_is_answered_once(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,13 @@ def exported(folder: Path, events: tuple[Event, ...]) -> tuple[Path, Any]:
 )
 def test_it_is_valid(tmp_path: Path, events: tuple[Event, ...]) -> None:
     _, notebook = exported(tmp_path, events)
+    nbformat.validate(notebook, relax_add_props=False)
+
+
+def test_it_is_valid_in_a_folder_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"d\xff")
+    folder.mkdir()
+    _, notebook = exported(folder, simple_events())
     nbformat.validate(notebook, relax_add_props=False)
 
 

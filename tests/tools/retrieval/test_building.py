@@ -45,6 +45,13 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+def test_a_path_that_is_not_utf_8_is_refused(tmp_path: Path, index: Path) -> None:
+    image = tmp_path / os.fsdecode(b"d\xff.png")
+    drawing(1).save(image)
+    with pytest.raises(ConfigError, match="the path is not UTF-8; rename it"):
+        add_quietly(index, image)
+
+
 def test_a_folder_is_indexed_with_all_kinds_in_it(index: Path, folder: Path) -> None:
     write_records(folder / "facts.jsonl", {"title": "Vessa", "text": "The capital.", "url": "http://v/"})
     counts = add_quietly(index, folder)
