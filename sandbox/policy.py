@@ -76,7 +76,7 @@ class Policy:
     memory_bytes: int = 2048 * MIB  # of each process, and of a session as a whole (see session_memory)
     processes: int = 128  # processes and threads of a session
     cpus: float | None = None  # processors that a session may keep busy, where there are cgroups
-    open_files: int = 512  # descriptors of each process; fewer than the host's limit, part of which it shares
+    open_files: int = 512  # descriptors of each process, at most as many as the host allows
     file_bytes: int = 256 * MIB  # largest file a cell may write
     disk_bytes: int = 512 * MIB  # /tmp and the working directory together
     disk_files: int = 100_000  # in the same places; each costs 1 KiB of kernel memory, even if it is empty

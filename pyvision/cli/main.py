@@ -13,6 +13,7 @@ import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -289,7 +290,16 @@ class _Interrupts:
         if not issubclass(swallowed.exc_type, KeyboardInterrupt):
             self._unraisable(swallowed)
             return
-        # After the callback, and to the main thread: a signal to another thread would not wake it from a read.
-        again = threading.Timer(0.01, signal.pthread_kill, [self._main_thread, signal.SIGTERM])
-        again.daemon = True
-        again.start()
+        threading.Thread(target=self._wake_main_thread, daemon=True).start()
+
+    def _wake_main_thread(self) -> None:
+        """A signal to another thread would end no read of the main one; an exception in the hook would be lost too."""
+        while self._is_in_hook():
+            time.sleep(0.01)
+        signal.pthread_kill(self._main_thread, signal.SIGTERM)
+
+    def _is_in_hook(self) -> bool:
+        frame = sys._current_frames().get(self._main_thread)
+        while frame is not None and frame.f_code is not _Interrupts._send_again.__code__:
+            frame = frame.f_back
+        return frame is not None

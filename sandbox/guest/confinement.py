@@ -201,9 +201,12 @@ def _hide(path: Path, by: bytes) -> None:
 
 
 def set_limits(limits: Mapping[str, int], pid: int = 0) -> None:
-    """Set resource limits by name (`RLIMIT_…`), both soft and hard."""
+    """Set resource limits by name (`RLIMIT_…`), both soft and hard; a lower one that is in force stays."""
     for name, value in limits.items():
-        resource.prlimit(pid, getattr(resource, name), (value, value))
+        limit = getattr(resource, name)
+        _, most = resource.prlimit(pid, limit)
+        least = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.prlimit(pid, limit, (least, least))
 
 
 def drop_privileges(

@@ -28,6 +28,18 @@ def test_an_interrupt_that_a_callback_swallowed_comes_again_to_a_blocked_read() 
     assert (done.stdout, done.stderr) == ("interrupted True\n", "")
 
 
+def test_an_interrupt_comes_again_however_slow_the_machine_is() -> None:
+    slow = """
+import threading, time
+start = threading.Thread.start
+threading.Thread.start = lambda thread: (start(thread), time.sleep(0.5))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", slow + SWALLOWED], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.stdout, done.stderr) == ("interrupted True\n", "")
+
+
 def test_other_errors_of_callbacks_are_still_reported() -> None:
     fails = SWALLOWED.replace("signal.raise_signal(signal.SIGTERM)", "1 / 0").replace(
         "os.read(reader, 1)", "pass"

@@ -1,4 +1,4 @@
-"""What a Landlock domain keeps a process from, by the ABI of this Linux and by that of older ones."""
+"""What a Landlock domain keeps a process from, by the ABI of this Linux and by that of older ones; resource limits."""
 
 from __future__ import annotations
 
@@ -41,3 +41,19 @@ def test_a_process_outside_of_the_domain_cannot_be_rewritten(tmp_path: Path, sco
         finally:
             outside.kill()
     assert (done.stdout, done.stderr) == ("refused\n", "")
+
+
+_LIMITS = """
+import resource
+from sandbox.guest.confinement import set_limits
+resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
+set_limits({"RLIMIT_NOFILE": 512, "RLIMIT_CORE": 0})
+print(resource.getrlimit(resource.RLIMIT_NOFILE), resource.getrlimit(resource.RLIMIT_CORE))
+"""
+
+
+def test_a_lower_limit_of_the_machine_stays() -> None:
+    """Without the right to raise it, a session could not start."""
+    command = [sys.executable, "-c", _LIMITS]
+    done = subprocess.run(command, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("(300, 300) (0, 0)\n", "")
