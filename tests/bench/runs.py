@@ -37,6 +37,11 @@ def source_of(*samples: Sample, metric: str | None = "choice:exact") -> Source:
     return Source("made", {"kind": "made", "count": len(samples)}, lambda: samples, len(samples), metric)
 
 
+def file_of(*samples: Sample) -> Source:
+    """As a file of the caller, whose samples name their metrics."""
+    return Source("rows.jsonl", {"kind": "file"}, lambda: samples)
+
+
 def made(count: int) -> Source:
     return source_of(*(a_sample(number) for number in range(count)))
 

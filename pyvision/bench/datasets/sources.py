@@ -38,11 +38,16 @@ class Source:
             _check_id(sample.id, self.name, seen)
             yield sample
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a file or a folder of this machine, which can be read before the first answer."""
+        return self.identity.get("kind") == "file"
+
     def count_samples(self, limit: int | None = None) -> int | None:
         """How many samples there are; a local file is read through for it, and so checked before anything is paid."""
         if self.count is not None:
             return self.count if limit is None else min(self.count, limit)
-        if self.identity.get("kind") == "file":
+        if self.is_local:
             count = sum(1 for _ in self.samples(limit))
             if not count:
                 raise ConfigError(f"{self.name}: holds no sample; give a dataset with one at least")

@@ -108,7 +108,7 @@ def _check(plan: Plan, grading: Grading) -> None:
     """Raises ConfigError for what would otherwise be noticed after a folder is made, or a sample is answered."""
     if plan.swap_from is not None:
         Store(plan.swap_from).close()
-    if grading.is_by_sample and plan.source.count_samples(plan.limit) is not None:
+    if grading.is_by_sample and plan.source.is_local:
         for sample in plan.source.samples(plan.limit):
             check_metric(sample)
 

@@ -22,7 +22,7 @@ from pyvision.solve import prepare
 from pyvision.trajectory import read_trajectory
 from pyvision.types import Message, Reply, Sampling
 from sandbox import CellResult, Policy, SandboxError
-from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, records_in, source_of
+from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, file_of, made, records_in, source_of
 from tests.doubles import CannedSandbox, figure
 
 
@@ -299,7 +299,7 @@ def test_figures_of_no_experiment_are_refused_before_a_folder_is_made(tmp_path: 
 def test_an_unknown_metric_of_a_sample_is_refused_before_the_first_is_answered(tmp_path: Path) -> None:
     model, misnamed = Knowing(), a_sample(1, metadata={"metric": "choise"})
     with pytest.raises(ConfigError, match=r"sample 'sample 1': unknown metric 'choise'"):
-        run.run(a_plan(tmp_path, source_of(a_sample(0), misnamed, metric=None), model), Quiet())
+        run.run(a_plan(tmp_path, file_of(a_sample(0), misnamed), model), Quiet())
     assert model.asked == []
 
 
