@@ -35,7 +35,6 @@ from pyvision.config.files import explain_os_errors
 from pyvision.errors import ConfigError, EndReason, RunFolderError
 from pyvision.trajectory import CONFIG
 
-_LOGS = ("-wal", "-shm")
 _RECORDS = (*RECORD_COLUMNS, "attempt", "run", "ended_at")
 _SCORES = ("sample_id", "repeat", "metric", *SCORE_COLUMNS)
 

@@ -21,15 +21,13 @@ every other such answer. Not kept: a blank answer is never right.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TypeAlias
 
 from pyvision.bench.metrics.numbers import UP_TO_TWENTY
 from pyvision.bench.metrics.registry import score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
-Normaliser: TypeAlias = Callable[[str], str]
 _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 _DIGIT_COMMA = re.compile(r"\d,\d")
 _STOP_BEFORE_NO_DIGIT = re.compile(r"\.(?!\d)")

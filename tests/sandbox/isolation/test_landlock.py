@@ -14,22 +14,13 @@ import pytest
 
 from sandbox import Policy, Sandbox, Session
 from sandbox.guest.landlock import landlock_abi
-from sandbox.policy import MIB
 from tests.sandbox.conftest import png
+from tests.sandbox.isolation.test_process_tree import POLICY
 from tests.sandbox.processes import alive, descendants, wait_until
 
 pytestmark = pytest.mark.skipif(not landlock_abi(), reason="this Linux has no Landlock")
 
 ROOT = Path(__file__).parents[3]
-POLICY = Policy(
-    isolation="landlock",
-    cell_timeout_s=20,
-    memory_bytes=1024 * MIB,
-    processes=40,
-    disk_bytes=32 * MIB,
-    disk_files=500,
-    session_memory="watchdog",  # with a cgroup Linux limits the processes
-)
 LEAVE_PROCESSES = """
 import os, signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
