@@ -17,7 +17,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyvision.bench.analysis.audit import QUESTIONS, Audit, Finding, audit_table
+from pyvision.bench.analysis.audit import QUESTIONS, Audit, AuditFinding, audit_table
 from pyvision.bench.analysis.compare import compare_values
 from pyvision.bench.analysis.statistics import ALPHA, POWER, samples_needed
 from pyvision.bench.samples import Record, Result, Score
@@ -199,7 +199,7 @@ def _format(lines: Sequence[Line]) -> Iterator[str]:
         yield f"{each.title:42}{numbers}{shares}"
 
 
-def _line(findings: Sequence[Finding], truth: float, none: float) -> Line:
+def _line(findings: Sequence[AuditFinding], truth: float, none: float) -> Line:
     found = [each.estimate for each in findings if each.estimate]
     count = len(findings)
     return Line(

@@ -29,7 +29,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.requests import Steady, run_server
-from pyvision.bench.datasets.sources import Source
+from pyvision.bench.datasets.sources import SampleSource
 from pyvision.bench.runner import run
 from pyvision.bench.runner.answering import Finished
 from pyvision.bench.runner.plan import Plan
@@ -87,7 +87,7 @@ class Watch:
         """Progress lines are ignored."""
 
 
-def make_source(count: int) -> Source:
+def make_source(count: int) -> SampleSource:
     """A source of `count` generated samples."""
 
     def samples() -> Iterator[Sample]:
@@ -95,7 +95,7 @@ def make_source(count: int) -> Source:
         for number in range(count):
             yield Sample(f"sample {number}", f"How wide is number {number}?", (photo,), "64")
 
-    return Source("made", {"kind": "made", "count": count}, samples, count, "text:exact")
+    return SampleSource("made", {"kind": "made", "count": count}, samples, count, "text:exact")
 
 
 def plan(folder: Path, count: int, strategy: str, model: Model, workers: int) -> Plan:

@@ -147,6 +147,7 @@ def static_rows() -> Iterator[tuple[str, int]]:
     yield "functions named by a participle", participles().total()
     yield "identifiers of the old vocabulary", old_names().total()
     yield "turns of phrase of the old vocabulary", old_phrases().total()
+    yield "class names with more than one definition", sum(count > 1 for count in class_names().values())
 
 
 def participles() -> Counter[str]:
@@ -163,6 +164,13 @@ def old_phrases() -> Counter[str]:
     """Turns of phrase of the old vocabulary, in code and documents."""
     paths = (*_product_files(), *_documents())
     return Counter(phrase for path in paths for phrase in OLD_PHRASES.findall(_text(path)))
+
+
+def class_names() -> Counter[str]:
+    """How many classes of the product have each public name."""
+    trees = (ast.parse(_text(path)) for path in _product_files())
+    nodes = (node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
+    return Counter(node.name for node in nodes if not node.name.startswith("_"))
 
 
 def run_rows() -> Iterator[tuple[str, int]]:

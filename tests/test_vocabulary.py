@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from scripts.measure_structure import old_names, old_phrases, participles
+from scripts.measure_structure import class_names, old_names, old_phrases, participles
 
 TESTS = Path(__file__).parent
 
@@ -32,6 +32,14 @@ PHRASES = {
     "donors": "a key of recorded experiments, and the former name of a flag",
     "of its own": "before a noun, as in `the status of its own session`",
 }
+CLASSES = {
+    "Closing": "the sandbox stands alone",
+    "ImageError": "the same, and PyVision's own",
+    "Region": "in the guest and on the host",
+    "RoleClient": "of two strategies",
+    "Sandbox": "the class, and the protocol that a strategy needs",
+    "Session": "the same",
+}
 
 
 def test_identifiers_use_the_terms_of_the_field() -> None:
@@ -44,6 +52,10 @@ def test_text_uses_the_terms_of_the_field() -> None:
 
 def test_functions_are_named_by_verbs() -> None:
     assert set(participles()) - {"cut", "put", "set"} == set()  # which are infinitives too
+
+
+def test_a_class_name_means_one_thing() -> None:
+    assert {name for name, count in class_names().items() if count > 1} == CLASSES.keys()
 
 
 def test_a_test_states_one_promise() -> None:

@@ -22,12 +22,12 @@ from sandbox.protocol.channels import Channel
 from sandbox.protocol.collect import Collector, cell_error
 from sandbox.protocol.messages import Messages
 from sandbox.protocol.trace import TraceCollector
-from sandbox.protocol.zmtp import Frame, Limits, encode
+from sandbox.protocol.zmtp import Frame, MessageLimits, encode
 from sandbox.runtime.zygote import parse_answer
 
 _GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x01NULL".ljust(55, b"\0")
 _READY = b"\x04\x06\x05READY"
-_LIMITS = Limits(message_bytes=100_000, parts=64)
+_LIMITS = MessageLimits(message_bytes=100_000, parts=64)
 _KEY = "key"
 _END = b"\0\xff\0"  # between the parts of a message
 _KINDS = (

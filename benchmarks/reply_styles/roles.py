@@ -16,7 +16,7 @@ from pyvision.errors import ToolError
 from pyvision.images.read import decode
 from pyvision.models.scripted import Scripted
 from pyvision.strategies.avis import roles as avis
-from pyvision.strategies.avis.memory import Finding, Memory, Node
+from pyvision.strategies.avis.memory import Memory, SearchNode, StepFinding
 from pyvision.strategies.avis.perception import DetectedObject
 from pyvision.strategies.bdog import roles as bdog
 from pyvision.strategies.bdog.debate import GraphGenerator
@@ -114,7 +114,7 @@ def _moderate(reply: str) -> str | None:
 
 def _forced(reply: str) -> str | None:
     question = _question()
-    trace = avis.SearchTrace(question, Memory(Node("knowledge", QUESTION)), (), ())
+    trace = avis.SearchTrace(question, Memory(SearchNode("knowledge", QUESTION)), (), ())
     answer = avis.give_best("the budget is spent", "turn_limit", trace, _episode(reply, question))
     return None if answer.is_last_resort else answer.text
 
@@ -142,9 +142,9 @@ def _tool(tool: Tool, request: ToolRequest) -> Callable[[str], str | None]:
     return take
 
 
-def _known_node() -> Node:
-    found = Finding(1, "image_search", "it resembles Vell Lighthouse")
-    return Node("knowledge", QUESTION, "image_search", (found,))
+def _known_node() -> SearchNode:
+    found = StepFinding(1, "image_search", "it resembles Vell Lighthouse")
+    return SearchNode("knowledge", QUESTION, "image_search", (found,))
 
 
 def _take_plan(reply: str) -> str | None:
@@ -164,14 +164,14 @@ def _decompose(reply: str) -> str | None:
 
 def _select(reply: str) -> str | None:
     objects = [DetectedObject(number, "dog", "left", _picture()) for number in range(1, 5)]
-    node = Node("visual", QUESTION)
+    node = SearchNode("visual", QUESTION)
     found, _ = avis.choose(node, objects, _episode(reply, _question()))
     return str(found.number) if found else "0"
 
 
 def _judge(reply: str) -> str | None:
     node = _known_node()
-    evidence = avis.Evidence(QUESTION, "web_search", "Title: Vell Lighthouse", (1,))
+    evidence = avis.ToolEvidence(QUESTION, "web_search", "Title: Vell Lighthouse", (1,))
     memory = Memory(node)
     memory.number(forms.SOURCES)
     found = avis.judge(evidence, node, memory, _episode(reply, _question()))

@@ -21,7 +21,7 @@ from benchmarks.worlds.claims import Aim, ClaimTest, compare_questions, format_t
 from benchmarks.worlds.debates.models import Abilities
 from benchmarks.worlds.debates.modes import Case, cases, play
 from pyvision.agent.budget import Limits
-from pyvision.runs.report.debates import Record, is_right
+from pyvision.runs.report.debates import DebateRecord, is_right
 from pyvision.strategies.bdog import Bdog
 
 DEBATE = Bdog()
@@ -34,17 +34,17 @@ class Comparison:
     """Two ways to answer a question, the better one by the claim first; and the worlds in which they are compared."""
 
     ways: tuple[str, str]
-    ask: Callable[[Case, Abilities], tuple[Record, Record]]
+    ask: Callable[[Case, Abilities], tuple[DebateRecord, DebateRecord]]
     worlds: Mapping[str, Abilities]
 
 
-def ask_debate_then_vote(case: Case, abilities: Abilities) -> tuple[Record, Record]:
+def ask_debate_then_vote(case: Case, abilities: Abilities) -> tuple[DebateRecord, DebateRecord]:
     """Debate a question, then vote on it with as many calls."""
     debate = play(case, DEBATE, abilities)
     return debate, play(case, VOTE, abilities, Limits(max_turns=debate.calls))
 
 
-def ask_with_then_without(case: Case, abilities: Abilities) -> tuple[Record, Record]:
+def ask_with_then_without(case: Case, abilities: Abilities) -> tuple[DebateRecord, DebateRecord]:
     """Debate a question with personalities, then without."""
     return play(case, DEBATE, abilities), play(case, ALIKE, abilities)
 
@@ -92,12 +92,12 @@ def report(comparison: Comparison, aim: Aim, pilot: int, shapes: int) -> str:
     return f"{aim}, pilot of {pilot}\n{format_table(tested, comparison.ways, aim, 'questions')}"
 
 
-def plan(pilot: Sequence[tuple[Record, Record]], aim: Aim) -> int:
+def plan(pilot: Sequence[tuple[DebateRecord, DebateRecord]], aim: Aim) -> int:
     """The number of questions."""
     return questions_needed([float(_right(one) - _right(other)) for one, other in pilot], aim)
 
 
-def compare(world: str, asked: Sequence[tuple[Record, Record]]) -> ClaimTest:
+def compare(world: str, asked: Sequence[tuple[DebateRecord, DebateRecord]]) -> ClaimTest:
     """The claim in one world, with the calls and the tokens of both ways."""
     calls, tokens = (
         "/".join(f"{fmean(getattr(pair[way], what) for pair in asked):.{digits}f}" for way in (0, 1))
@@ -107,7 +107,7 @@ def compare(world: str, asked: Sequence[tuple[Record, Record]]) -> ClaimTest:
     return compare_questions(f"{world}, {calls} calls, {tokens} tokens", answers)
 
 
-def _right(record: Record) -> bool:
+def _right(record: DebateRecord) -> bool:
     return is_right(record.answer, record.target or "")
 
 

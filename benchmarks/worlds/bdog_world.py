@@ -19,7 +19,7 @@ from benchmarks.worlds.debates.models import Abilities
 from benchmarks.worlds.debates.modes import MODES, Case, cases, misprints, play, play_samples
 from benchmarks.worlds.debates.scenes import KINDS
 from pyvision.experiments.bdog_analysis.statistics import Share, statistics_of, table
-from pyvision.runs.report.debates import Record, is_right
+from pyvision.runs.report.debates import DebateRecord, is_right
 from pyvision.strategies.bdog import Bdog
 
 SHAPES = 10  # in a scene, unless a table varies them
@@ -65,15 +65,15 @@ def report(count: int) -> str:
     )
 
 
-def _play_all(questions: Sequence[Case], options: Bdog, abilities: Abilities) -> list[Record]:
+def _play_all(questions: Sequence[Case], options: Bdog, abilities: Abilities) -> list[DebateRecord]:
     return [play(case, options, abilities) for case in questions]
 
 
-def _share(records: Sequence[Record]) -> Share:
+def _share(records: Sequence[DebateRecord]) -> Share:
     return Share(sum(is_right(r.answer, r.target or "") for r in records), len(records))
 
 
-def _modes(results: Mapping[str, Sequence[Record]]) -> str:
+def _modes(results: Mapping[str, Sequence[DebateRecord]]) -> str:
     lines = ["the modes                                                   calls  tokens (characters / 4)"]
     for name, records in results.items():
         calls, tokens = fmean(r.calls for r in records), fmean(r.tokens for r in records)
@@ -81,7 +81,7 @@ def _modes(results: Mapping[str, Sequence[Record]]) -> str:
     return "\n".join(lines)
 
 
-def _kinds(results: Mapping[str, Sequence[Record]], count: int) -> str:
+def _kinds(results: Mapping[str, Sequence[DebateRecord]], count: int) -> str:
     lines = ["by kind of question      " + "".join(f"{kind:<26}" for kind in KINDS)]
     for name, records in results.items():
         parts = (_share(records[index :: len(KINDS)]) for index in range(min(len(KINDS), count)))
@@ -89,7 +89,7 @@ def _kinds(results: Mapping[str, Sequence[Record]], count: int) -> str:
     return "\n".join(lines)
 
 
-def _vary(what: str, columns: Mapping[str, Mapping[str, Sequence[Record]]]) -> str:
+def _vary(what: str, columns: Mapping[str, Mapping[str, Sequence[DebateRecord]]]) -> str:
     lines = [f"{what:<46}" + "".join(f"{column:<26}" for column in columns)]
     for name in COMPARED:
         parts = (_brief(_share(modes[name])) for modes in columns.values())
@@ -97,7 +97,7 @@ def _vary(what: str, columns: Mapping[str, Mapping[str, Sequence[Record]]]) -> s
     return "\n".join(lines)
 
 
-def _distractors(count: int) -> dict[str, dict[str, list[Record]]]:
+def _distractors(count: int) -> dict[str, dict[str, list[DebateRecord]]]:
     columns = {}
     for crowding in (0.05, 0.0):
         for shapes in (6, 14, 22):
@@ -109,7 +109,7 @@ def _distractors(count: int) -> dict[str, dict[str, list[Record]]]:
     return columns
 
 
-def _abilities(count: int, field: str, values: Sequence[float]) -> dict[str, dict[str, list[Record]]]:
+def _abilities(count: int, field: str, values: Sequence[float]) -> dict[str, dict[str, list[DebateRecord]]]:
     questions = cases(count, SHAPES)
     return {
         f"{value}": {

@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RoleTurn:
     """A request to a role and its reply, which another request may follow."""
 
     role: str
@@ -28,20 +28,20 @@ class Turn:
     reply: Reply
 
 
-def send(episode: Episode, role: str, messages: Sequence[Message]) -> Turn:
+def send(episode: Episode, role: str, messages: Sequence[Message]) -> RoleTurn:
     """One reply. Raises LimitReached and ModelError, as Episode.ask does."""
-    return Turn(role, tuple(messages), episode.ask(role, messages))
+    return RoleTurn(role, tuple(messages), episode.ask(role, messages))
 
 
-def follow(episode: Episode, turn: Turn, text: str) -> Turn:
+def follow(episode: Episode, turn: RoleTurn, text: str) -> RoleTurn:
     """The reply of the same role to a text after its last reply, in the same conversation."""
     asked = Message("user", (Text(text),))
     return send(episode, turn.role, (*turn.messages, reply_message(turn.reply), asked))
 
 
 def read_or_ask_again(
-    episode: Episode, turn: Turn, read: Callable[[Reply], Found | Missing], repair: Callable[[str], str]
-) -> tuple[Found | Missing, Turn]:
+    episode: Episode, turn: RoleTurn, read: Callable[[Reply], Found | Missing], repair: Callable[[str], str]
+) -> tuple[Found | Missing, RoleTurn]:
     """What `read` finds in the reply of a turn, or in a second one; and the turn in which it was found.
 
     repair: the text of the second request, from what was missing. Every reply that lacks something is noted as
@@ -60,7 +60,7 @@ def read_or_ask_again(
     return found, turn
 
 
-def settle(episode: Episode, turn: Turn) -> tuple[Answer, Turn]:
+def settle(episode: Episode, turn: RoleTurn) -> tuple[Answer, RoleTurn]:
     """The answer of a reply that was asked for one; as a last resort, the whole of a second reply."""
     found, turn = read_or_ask_again(
         episode, turn, read_answer, lambda why: render("episode/no_answer.md", why=why)

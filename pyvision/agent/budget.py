@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from pyvision.agent.context import Request
+from pyvision.agent.context import PackedRequest
 from pyvision.errors import EndReason, LimitReached
 from pyvision.types import Usage
 
@@ -110,7 +110,7 @@ class Budget:
         """Raises LimitReached when the time is spent."""
         self._time_meter().check()
 
-    def send(self, request: Request) -> None:
+    def send(self, request: PackedRequest) -> None:
         """Count a request that is about to go out. Raises LimitReached when it would overshoot a budget."""
         pictures = {sent.sha256 for sent in request.sent}
         if new := pictures - self._pictures:

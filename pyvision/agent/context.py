@@ -31,7 +31,7 @@ _MOST_PICTURES = re.compile(r"at most (\d+) image|you set image=(\d+)", re.IGNOR
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PackedRequest:
     """One request as it goes out; `evicted` are the handles of the pictures that were just evicted."""
 
     messages: tuple[Message, ...]
@@ -67,7 +67,7 @@ class ContextWindow:
         self._fitted: dict[Picture, tuple[Fitted, str]] = {}
         self._evicted: dict[Message, frozenset[int]] = {}
 
-    def pack(self, messages: Sequence[Message]) -> Request:
+    def pack(self, messages: Sequence[Message]) -> PackedRequest:
         """The request for this conversation. Raises LimitReached when no picture is left to evict."""
         leaving = self._surplus(messages)
         self._leave_out(leaving)
@@ -76,7 +76,7 @@ class ContextWindow:
         self._check(len(places), size)
         packed = tuple(self._pack(message) for message in messages)
         is_moved = self.accepts.image_placement == "after_result"
-        return Request(
+        return PackedRequest(
             tuple(after_results(packed)) if is_moved else packed,
             tuple(self._describe_sent(place) for place in places),
             size,

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pyvision.agent.budget import Budget
-from pyvision.agent.context import ContextWindow, Request
+from pyvision.agent.context import ContextWindow, PackedRequest
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.events import Event, ModelCall, Note, ReplyRestarted, Sent, TextDelta
@@ -85,7 +85,7 @@ class RoleModels:
         *,
         for_tool: bool,
         again: bool = True,
-    ) -> tuple[Request, Reply]:
+    ) -> tuple[PackedRequest, Reply]:
         """The request and its reply; sent again, smaller, if the endpoint said that it was too large."""
         request = self._pack(role, messages)
         try:
@@ -99,7 +99,7 @@ class RoleModels:
                 raise LimitReached("context_overflow", str(error)) from error
             raise
 
-    def _pack(self, role: str, messages: Sequence[Message]) -> Request:
+    def _pack(self, role: str, messages: Sequence[Message]) -> PackedRequest:
         request = self.window(role).pack(messages)
         if request.evicted:
             self.watch(Note("left_out", {"role": role, "pictures": list(request.evicted)}))
@@ -107,7 +107,7 @@ class RoleModels:
         self.budget.send(request)
         return request
 
-    def _note_foreign(self, role: str, request: Request) -> None:
+    def _note_foreign(self, role: str, request: PackedRequest) -> None:
         """Note once that opaque content of another model or API is not sent."""
         reads = self.window(role).accepts.reads
         sources = {message.opaque.source for message in request.messages if message.opaque}

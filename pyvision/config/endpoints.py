@@ -78,7 +78,7 @@ class EndpointLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ModelFamily:
     """Models that refuse the same parameters. models: patterns of their names. wires: the wires that it holds for.
 
     calls_tools: whether they are known to handle tools better than code in their text. image_placement: where they see
@@ -138,7 +138,7 @@ def placement_of(config: ModelConfig) -> Placement | None:
     return next((family.image_placement for family in families if family.image_placement), None)
 
 
-def families_of(wire: str, model: str) -> Iterator[Family]:
+def families_of(wire: str, model: str) -> Iterator[ModelFamily]:
     """The rows of `api_configs/families.json` that hold for a model behind a wire."""
     name = model.rpartition("/")[2].lower()  # OpenRouter and its like put the vendor before it
     for family in _families():
@@ -200,12 +200,12 @@ def _rows() -> Mapping[str, EndpointLimits]:
 
 
 @cache
-def _families() -> tuple[Family, ...]:
+def _families() -> tuple[ModelFamily, ...]:
     from pydantic import TypeAdapter, ValidationError
 
     path = data_folder("api_configs") / "families.json"
     try:
-        return TypeAdapter(tuple[Family, ...]).validate_json(path.read_bytes())
+        return TypeAdapter(tuple[ModelFamily, ...]).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise ConfigError(f"{path}: is not a table of model families ({reason(error)[:200]})") from error
 

@@ -60,7 +60,7 @@ _SERVICE = "pyvision"  # the name under which the keyring holds keys
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourcedValue:
     """A value, and the file or the environment that it comes from."""
 
     value: Any
@@ -72,10 +72,10 @@ def environment() -> dict[str, str]:
     return {name: found.value for name, found in find_variables().items()}
 
 
-def find_variables() -> dict[str, Found]:
+def find_variables() -> dict[str, SourcedValue]:
     """The same with the source of each."""
-    found: dict[str, Found] = {
-        name: Found(value, ENVIRONMENT) for name, value in os.environ.items() if value.strip()
+    found: dict[str, SourcedValue] = {
+        name: SourcedValue(value, ENVIRONMENT) for name, value in os.environ.items() if value.strip()
     }
     folder = config_folder()
     if folder is None:
@@ -85,14 +85,14 @@ def find_variables() -> dict[str, Found]:
         found = _with_project(found, project)
     if not _names_remote_address(found, project):
         file = folder / ENV_FILE
-        found = {name: Found(value, str(file)) for name, value in _read_env(file).items()} | found
+        found = {name: SourcedValue(value, str(file)) for name, value in _read_env(file).items()} | found
         found = _find_stored_keys(folder / KEYS_FILE, found) | found
     if "PYVISION_MODEL" not in found and (model := find_settings().get("model")):
         found["PYVISION_MODEL"] = model
     return found
 
 
-def find_settings() -> dict[str, Found]:
+def find_settings() -> dict[str, SourcedValue]:
     """The settings of pyvision.toml by name. Raises ConfigError."""
     folder = config_folder()
     if folder is None:
@@ -168,14 +168,14 @@ def delete_from_keyring(variable: str) -> None:
         _call_keyring("delete_password", variable)
 
 
-def _find_stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, Found]:
+def _find_stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, SourcedValue]:
     """The stored keys of variables that are not known yet; the keyring is asked for those that it holds."""
     wanted = {name: key for name, key in read_keys(file).items() if name not in known}
-    stored = {name: Found(key, str(file)) for name, key in wanted.items() if key is not None}
+    stored = {name: SourcedValue(key, str(file)) for name, key in wanted.items() if key is not None}
     if len(stored) == len(wanted):
         return stored
     asked = {name: _find_key_in_keyring(name) for name in wanted if name not in stored}
-    return stored | {name: Found(key, KEYRING) for name, key in asked.items() if key is not None}
+    return stored | {name: SourcedValue(key, KEYRING) for name, key in asked.items() if key is not None}
 
 
 def _find_key_in_keyring(variable: str) -> str | None:
@@ -198,9 +198,9 @@ def _call_keyring(function: str, variable: str, *key: str) -> Any:
         ) from None
 
 
-def _with_project(found: dict[str, Found], file: Path) -> dict[str, Found]:
+def _with_project(found: dict[str, SourcedValue], file: Path) -> dict[str, SourcedValue]:
     """The variables with those of a project's `.env`, which must not send other keys to its own address."""
-    own = {name: Found(value, str(file)) for name, value in _read_env(file).items()}
+    own = {name: SourcedValue(value, str(file)) for name, value in _read_env(file).items()}
     merged = own | found
     if not _names_remote_address(merged, file):
         return merged
@@ -217,7 +217,7 @@ def _with_project(found: dict[str, Found], file: Path) -> dict[str, Found]:
     )  # replaces keys of any --config
 
 
-def _names_remote_address(found: Mapping[str, Found], project: Path | None) -> bool:
+def _names_remote_address(found: Mapping[str, SourcedValue], project: Path | None) -> bool:
     """Whether an address in force comes from the project's `.env` and leads to another machine."""
     return project is not None and any(
         name in ADDRESSES and each.source == str(project) and not _leads_here(each.value)
@@ -250,7 +250,7 @@ def _unquote(text: str) -> str:
     return text.partition(" #")[0].strip()
 
 
-def _read_toml(file: Path) -> dict[str, Found]:
+def _read_toml(file: Path) -> dict[str, SourcedValue]:
     text = _text(file)
     try:
         content = tomllib.loads(text or "")
@@ -259,7 +259,7 @@ def _read_toml(file: Path) -> dict[str, Found]:
     return dict(_check_settings(file, content))
 
 
-def _check_settings(file: Path, content: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
+def _check_settings(file: Path, content: Mapping[str, Any]) -> Iterator[tuple[str, SourcedValue]]:
     for name, value in content.items():
         kind = SETTINGS.get(name)
         if kind is None:
@@ -271,7 +271,7 @@ def _check_settings(file: Path, content: Mapping[str, Any]) -> Iterator[tuple[st
         ):
             what = "text" if kind is str else "a positive number" if kind is float else "a positive integer"
             raise ConfigError(f"{file}: {name} is {value!r}; it takes {what}")
-        yield name, Found(value, str(file))
+        yield name, SourcedValue(value, str(file))
 
 
 def _find_upwards(name: str) -> Path | None:

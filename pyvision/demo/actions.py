@@ -12,9 +12,9 @@ from typing import Any
 
 from pyvision.agent.task import Task
 from pyvision.config.files import data_folder
-from pyvision.demo.session import ChatSession, Region
+from pyvision.demo.session import ChatSession, MarkedBox
 from pyvision.demo.session_registry import SessionRegistry
-from pyvision.demo.settings import Choice, Settings, UploadLimits, model_with_key, providers, read_images
+from pyvision.demo.settings import ChatOptions, Settings, UploadLimits, model_with_key, providers, read_images
 from pyvision.errors import ConfigError, PyVisionError
 
 _MAX_TEXT = 20_000
@@ -29,17 +29,17 @@ Request = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExampleQuestion:
     """A question and the files of its images."""
 
     text: str
     files: tuple[Path, ...]
 
 
-def find_examples() -> tuple[Example, ...]:
+def find_examples() -> tuple[ExampleQuestion, ...]:
     """The example questions whose images exist."""
     folder = data_folder("examples")
-    found = (Example(text, tuple(folder / name for name in names)) for text, names in EXAMPLES)
+    found = (ExampleQuestion(text, tuple(folder / name for name in names)) for text, names in EXAMPLES)
     return tuple(example for example in found if all(file.is_file() for file in example.files))
 
 
@@ -141,7 +141,7 @@ class Actions:
         asked = request.get("choice")
         choice: Request = asked if isinstance(asked, Mapping) else {}
         return self.settings.task(
-            Choice(
+            ChatOptions(
                 _text(choice, "strategy") if "strategy" in choice else "code_loop",
                 _text(choice, "model") if choice.get("model") else self.settings.models[0],
                 _text(choice, "options", 500) if choice.get("options") else "",
@@ -188,7 +188,7 @@ def _number(request: Request, key: str, least: int = 0, most: int = 10**6) -> in
     return value
 
 
-def _regions(request: Request) -> tuple[Region, ...]:
+def _regions(request: Request) -> tuple[MarkedBox, ...]:
     """The marked regions: `{"image": NAME or NUMBER, "box": [left, top, right, bottom]}`."""
     found = request.get("regions") or ()
     if not isinstance(found, list | tuple) or len(found) > 20:
@@ -196,11 +196,11 @@ def _regions(request: Request) -> tuple[Region, ...]:
     return tuple(_region(each) for each in found)
 
 
-def _region(request: Any) -> Region:
+def _region(request: Any) -> MarkedBox:
     match request:
         case {"image": str() | int() as image, "box": [int(), int(), int(), int()] as box}:
             left, top, right, bottom = box
             named = isinstance(image, int) or (image.startswith("image_clue_") and image[11:].isdigit())
             if named and 0 <= left < right <= 10**6 and 0 <= top < bottom <= 10**6:
-                return Region(image, (left, top, right, bottom))
+                return MarkedBox(image, (left, top, right, bottom))
     raise ConfigError("a marked region is not valid; mark it again")

@@ -25,7 +25,7 @@ _BLOCKS = _HERE.parent / "runs" / "report" / "blocks.css"
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class DemoOptions:
     """How the demo is served.
 
     models: names as `--model` takes them. out: the folder for conversations. at_once: the number of questions answered
@@ -54,7 +54,7 @@ class Serving:
 class Demo:
     """A served demo; `close` ends every kernel. Raises MissingExtra, ConfigError, or SandboxError without isolation."""
 
-    def __init__(self, serving: Serving) -> None:
+    def __init__(self, serving: DemoOptions) -> None:
         if serving.policy.isolation == "none":
             raise ConfigError("the demo runs code for strangers and is not served without isolation")
         self._server = PageServer(serving.host, serving.port)
@@ -90,7 +90,7 @@ class Demo:
         self._settings.close()
         self._sandbox.close()
 
-    def _launch(self, serving: Serving) -> str:
+    def _launch(self, serving: DemoOptions) -> str:
         from gradio.utils import get_upload_folder
         from starlette.middleware import Middleware
 

@@ -15,7 +15,7 @@ from typing import Any
 from pyvision.agent.pump import batches
 from pyvision.agent.task import Task
 from pyvision.conversation import Conversation
-from pyvision.demo.view import DOWNLOADS, Parts, View
+from pyvision.demo.view import DOWNLOADS, ChatView, Parts
 from pyvision.errors import ConfigError, PyVisionError
 from pyvision.events import Event, RunEnded
 from pyvision.runs.export import export
@@ -70,7 +70,7 @@ class AnswerQueue:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class MarkedBox:
     """A box that the visitor marked. image: its name, or the number of the attached image it is on, from 0."""
 
     image: str | int
@@ -84,7 +84,7 @@ class _Exchange:
     attached: the images that came with the question.
     """
 
-    view: View
+    view: ChatView
     at: int | None
     attached: tuple[Picture, ...] = ()
     parts: Parts | None = None  # once it has ended
@@ -135,7 +135,7 @@ class ChatSession:
         task: Task,
         text: str,
         pictures: Sequence[Picture] = (),
-        regions: Sequence[Region] = (),
+        regions: Sequence[MarkedBox] = (),
         replaces: int | None = None,
     ) -> None:
         """Begin to answer a question. replaces: the number of the question that it is asked instead of, from 1.
@@ -152,7 +152,7 @@ class ChatSession:
             at = self._conversation.questions
             self._begin(
                 task,
-                View(self._next_number, question, self._file_address(), first_cell=self._next_cell(task)),
+                ChatView(self._next_number, question, self._file_address(), first_cell=self._next_cell(task)),
                 partial(self._conversation.ask, text, pictures),
                 at,
                 tuple(pictures),
@@ -175,7 +175,7 @@ class ChatSession:
             number, position = self._find_cell(cell)
             exchange = self._exchanges[number - 1]
             del self._exchanges[number - 1 :]
-            view = View(
+            view = ChatView(
                 number,
                 exchange.view.question,
                 self._file_address(),
@@ -237,7 +237,7 @@ class ChatSession:
         run = len(self._conversation.runs)  # the number of the run that comes next
         return lambda file: self._address(f"{run}/{file}")
 
-    def _describe(self, region: Region) -> str:
+    def _describe(self, region: MarkedBox) -> str:
         name = region.image
         if isinstance(name, int):
             name = f"image_clue_{self._conversation.named_images + name}"
@@ -275,7 +275,7 @@ class ChatSession:
     def _begin(
         self,
         task: Task,
-        view: View,
+        view: ChatView,
         events: Callable[[], Iterator[Event]],
         at: int | None,
         attached: tuple[Picture, ...],
@@ -311,12 +311,12 @@ class ChatSession:
             exchange.parts = view.parts
             self._render()
 
-    def _wait(self, view: View, place: int) -> None:
+    def _wait(self, view: ChatView, place: int) -> None:
         if view.waiting != place:
             view.waiting = place
             self._render(is_running=True)
 
-    def _watch(self, view: View, events: Callable[[], Iterator[Event]]) -> None:
+    def _watch(self, view: ChatView, events: Callable[[], Iterator[Event]]) -> None:
         view.waiting = None
         stop = self._conversation.stop
         with closing(batches(partial(self._until_stopped, events), stop, _UPDATE_INTERVAL_S)) as updates:

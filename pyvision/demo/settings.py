@@ -27,7 +27,7 @@ _MAX_TASKS = 64  # that are kept for further questions
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChatOptions:
     """A strategy by name, one of the offered models, options as `--set` takes them, and a limit on turns."""
 
     strategy: str = "code_loop"
@@ -46,7 +46,7 @@ class UploadLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class KeyProvider:
     """A public endpoint for which a visitor can type a key: the name of its configuration, and its usual model."""
 
     name: str
@@ -64,11 +64,11 @@ class Settings:
         self.strategies = tuple(STRATEGIES)
         self._config = config
         self._limits = limits
-        self._tasks: dict[Choice, Task] = {}
+        self._tasks: dict[ChatOptions, Task] = {}
         self._models: dict[str, ResolvedModel] = {}
         self._lock = threading.Lock()
 
-    def task(self, choice: Choice, own: Mapping[str, ResolvedModel] = MappingProxyType({})) -> Task:
+    def task(self, choice: ChatOptions, own: Mapping[str, ResolvedModel] = MappingProxyType({})) -> Task:
         """own: the models of the visitor. Raises ConfigError for a choice that is not offered or not valid."""
         if choice.model in own:
             return self._prepare(choice, own[choice.model])
@@ -86,13 +86,13 @@ class Settings:
 
     def default_task(self) -> Task:
         """The task of a visitor who changes no setting."""
-        return self.task(Choice(model=self.models[0]))
+        return self.task(ChatOptions(model=self.models[0]))
 
     def close(self) -> None:
         for model in self._models.values():
             model.close()
 
-    def _prepare(self, choice: Choice, model: ResolvedModel) -> Task:
+    def _prepare(self, choice: ChatOptions, model: ResolvedModel) -> Task:
         options = _parse_options(choice.options)
         if choice.strategy in STRATEGIES:
             _refuse_files(choice.strategy, options)
@@ -104,13 +104,13 @@ class Settings:
         )
 
 
-def providers() -> tuple[Provider, ...]:
+def providers() -> tuple[KeyProvider, ...]:
     """The shipped configurations of public endpoints that need nothing but a key."""
     found = []
     for file in sorted(data_folder("api_configs").glob("*.json")):
         content = json.loads(file.read_text(encoding="utf-8"))
         if isinstance(content, dict) and _needs_only_a_key(content):
-            found.append(Provider(file.stem, content["model"]))
+            found.append(KeyProvider(file.stem, content["model"]))
     return tuple(found)
 
 

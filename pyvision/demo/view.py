@@ -50,7 +50,7 @@ DOWNLOADS = {"report.html": "Report", "notebook.zip": "Notebook", "trajectory.zi
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChatStep:
     """A reply of the model with what followed. code: of its cell, if it can be edited."""
 
     html: Markup
@@ -62,7 +62,7 @@ class Parts:
     """The HTML of a question in the parts that are sent apart: a finished step does not change any more."""
 
     head: Markup
-    steps: tuple[Step, ...]
+    steps: tuple[ChatStep, ...]
     tail: Markup
 
     @property
@@ -70,7 +70,7 @@ class Parts:
         return join(self.head, *(step.html for step in self.steps), self.tail)
 
 
-class View:
+class ChatView:
     """Takes the events of one question one by one; `parts` is what to show so far."""
 
     def __init__(  # noqa: PLR0913 - what a question continues is given one by one
@@ -80,7 +80,7 @@ class View:
         address: Address,
         *,
         first_cell: int | None = None,
-        earlier_steps: Sequence[Step] | None = None,
+        earlier_steps: Sequence[ChatStep] | None = None,
         named: Sequence[tuple[str, Picture, str]] = (),
     ) -> None:
         """number: from 1. first_cell: the place of its first cell in the conversation; None if none can be edited.
@@ -184,7 +184,7 @@ class View:
         return Parts(self._head(), self.steps, self._tail())
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ChatStep, ...]:
         cell = (
             None
             if self._first_cell is None
@@ -194,7 +194,7 @@ class View:
         for position, turn in enumerate(turns_of(self._events)):
             code = self._code_of(turn, is_edited=self._is_resumed and position == 0)
             is_cell = cell is not None and code is not None
-            steps.append(Step(self._turn(turn, cell if is_cell else None), code if is_cell else None))
+            steps.append(ChatStep(self._turn(turn, cell if is_cell else None), code if is_cell else None))
             cell = cell + 1 if cell is not None and is_cell else cell
         return tuple(steps)
 

@@ -45,7 +45,7 @@ _SUBJECT, _VERDICT = 24, 15  # columns; the rest is for the detail
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeFinding:
     """One line of the table. `value` is the result for programs."""
 
     subject: Subject
@@ -113,7 +113,7 @@ class ProbeClient:
         return self._models[key]
 
 
-def table(sections: Sequence[tuple[str, Sequence[Finding]]]) -> str:
+def table(sections: Sequence[tuple[str, Sequence[ProbeFinding]]]) -> str:
     """Each section under its title, within 80 columns."""
     lines: list[str] = []
     for title, findings in sections:
@@ -139,7 +139,7 @@ def quote_start(text: str) -> str:
     return repr(line if len(line) <= 80 else line[:80] + "…")
 
 
-def _rows(finding: Finding) -> list[str]:
+def _rows(finding: ProbeFinding) -> list[str]:
     """A long detail continues in its own column."""
     head = f"  {finding.subject:{_SUBJECT}}{finding.verdict:{_VERDICT}}"
     detail = textwrap.wrap(finding.detail, _WIDTH - len(head)) or [""]

@@ -15,8 +15,8 @@ from pyvision.config.reasoning import find_family
 from pyvision.doctor import pictures
 from pyvision.doctor.pictures import convention
 from pyvision.doctor.probe_client import (
-    Finding,
     ProbeClient,
+    ProbeFinding,
     ProbeReply,
     Subject,
     Verdict,
@@ -43,7 +43,7 @@ class Probe:
     """A function, and the lines of the table that it fills."""
 
     subjects: tuple[Subject, ...]
-    find: Callable[[ProbeClient], Iterator[Finding]]
+    find: Callable[[ProbeClient], Iterator[ProbeFinding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +63,16 @@ class Names:
         return {self.section: dict(parameters)} if self.section else dict(parameters)
 
 
-def reach(client: ProbeClient) -> Iterator[Finding]:
+def reach(client: ProbeClient) -> Iterator[ProbeFinding]:
     probe_reply = client.ask(turn(Text(render("doctor/count.md", last=40))))
-    yield Finding("reachable", "yes", f"answered with {len(probe_reply.text)} characters")
+    yield ProbeFinding("reachable", "yes", f"answered with {len(probe_reply.text)} characters")
     if probe_reply.pieces > 1:
-        yield Finding("streams", "yes", f"the reply came in {probe_reply.pieces} pieces")
+        yield ProbeFinding("streams", "yes", f"the reply came in {probe_reply.pieces} pieces")
     else:
-        yield Finding("streams", "no", "the reply came in one piece")
+        yield ProbeFinding("streams", "no", "the reply came in one piece")
 
 
-def parameters(client: ProbeClient) -> Iterator[Finding]:
+def parameters(client: ProbeClient) -> Iterator[ProbeFinding]:
     """Sends all parameters at once, then again without each that the endpoint rejects, until a request succeeds."""
     names = NAMES[client.config.wire]
     body: dict[str, Any] = {"temperature": 0, names.limits[0]: _MAX_TOKENS}
@@ -84,7 +84,7 @@ def parameters(client: ProbeClient) -> Iterator[Finding]:
     yield _logprobs(names, probe_reply)
 
 
-def smallest(client: ProbeClient) -> Iterator[Finding]:
+def smallest(client: ProbeClient) -> Iterator[ProbeFinding]:
     """The eye chart: the height of the last row before the first that was not read."""
     chart = pictures.eye_chart()
     read = _numbers_in(client.ask(turn(chart.picture, Text(render("doctor/numbers.md")))).text)
@@ -97,12 +97,14 @@ def smallest(client: ProbeClient) -> Iterator[Finding]:
     yield _read_finding("sees a picture", bool(read & set(chart.numbers)))
     if heights:
         detail = f"{heights[-1]} px high in an image {width} px wide"
-        yield Finding("smallest numeral", "yes", detail, value=heights[-1])
+        yield ProbeFinding("smallest numeral", "yes", detail, value=heights[-1])
     else:
-        yield Finding("smallest numeral", "no", f"none of {pictures.CHART_HEIGHTS_PX[0]} px or less was read")
+        yield ProbeFinding(
+            "smallest numeral", "no", f"none of {pictures.CHART_HEIGHTS_PX[0]} px or less was read"
+        )
 
 
-def two_turns(client: ProbeClient) -> Iterator[Finding]:
+def two_turns(client: ProbeClient) -> Iterator[ProbeFinding]:
     """An image in the first user turn and another in the second, as with figures."""
     first, second = (pictures.numeral(number) for number in pictures.numbers(2, "turns"))
     messages = (
@@ -114,7 +116,7 @@ def two_turns(client: ProbeClient) -> Iterator[Finding]:
     yield _read_finding("sees later pictures", second.numbers[0] in read)
 
 
-def several(client: ProbeClient) -> Iterator[Finding]:
+def several(client: ProbeClient) -> Iterator[ProbeFinding]:
     """Many images in one request; fewer if the endpoint rejects them."""
     counts, refusal = list(_MANY), ""
     while counts and client.calls_left > 0:
@@ -129,19 +131,21 @@ def several(client: ProbeClient) -> Iterator[Finding]:
         else:
             yield _judge_several(count, read, refusal)
             return
-    yield Finding("sees many at once", "refused", refusal, value=1 if not counts else None)
+    yield ProbeFinding("sees many at once", "refused", refusal, value=1 if not counts else None)
 
 
-def boxes(client: ProbeClient) -> Iterator[Finding]:
+def boxes(client: ProbeClient) -> Iterator[ProbeFinding]:
     probe_reply = client.ask(turn(pictures.red_rectangle(), Text(render("doctor/box.md"))))
     found = convention(probe_reply.text, pictures.BOX, pictures.BOXED_SIZE)
     if found is None:
-        yield Finding("box coordinates", "unclear", f"fits no convention: {quote_start(probe_reply.text)}")
+        yield ProbeFinding(
+            "box coordinates", "unclear", f"fits no convention: {quote_start(probe_reply.text)}"
+        )
     else:
-        yield Finding("box coordinates", "yes", found.description, value=found.name)
+        yield ProbeFinding("box coordinates", "yes", found.description, value=found.name)
 
 
-def protocol(client: ProbeClient) -> Iterator[Finding]:
+def protocol(client: ProbeClient) -> Iterator[ProbeFinding]:
     """A question as the code loop asks it: does the first reply contain a cell?"""
     question = Question(render("doctor/protocol.md"), (pictures.circles(),))
     before, parts = open_conversation(question, None, None, {})
@@ -149,15 +153,17 @@ def protocol(client: ProbeClient) -> Iterator[Finding]:
     try:
         code = find_code(probe_reply.text)
     except FormatError as error:
-        yield Finding("writes <code> cells", "no", str(error))
+        yield ProbeFinding("writes <code> cells", "no", str(error))
         return
     if code is None:
-        yield Finding("writes <code> cells", "no", f"no cell in the reply: {quote_start(probe_reply.text)}")
+        yield ProbeFinding(
+            "writes <code> cells", "no", f"no cell in the reply: {quote_start(probe_reply.text)}"
+        )
     else:
-        yield Finding("writes <code> cells", "yes", "the first reply contains a cell")
+        yield ProbeFinding("writes <code> cells", "yes", "the first reply contains a cell")
 
 
-def tools(client: ProbeClient) -> Iterator[Finding]:
+def tools(client: ProbeClient) -> Iterator[ProbeFinding]:
     """The same question with a tool for cells; then a numeral in the result of the call, which nothing else shows."""
     offered = ToolProtocol()
     question = Question(render("doctor/protocol.md"), (pictures.circles(),))
@@ -168,48 +174,48 @@ def tools(client: ProbeClient) -> Iterator[Finding]:
     except ModelError as error:
         if error.kind != "tools":
             raise
-        yield Finding("calls tools", "refused", complaint(error))
-        yield Finding("pictures in results", "not applicable")
+        yield ProbeFinding("calls tools", "refused", complaint(error))
+        yield ProbeFinding("pictures in results", "not applicable")
         return
     yield _calls(reply)
     if not reply.calls:
-        yield Finding("pictures in results", "not tried", "there was no call")
+        yield ProbeFinding("pictures in results", "not tried", "there was no call")
     elif client.calls_left <= 0:
-        yield Finding("pictures in results", "not tried", "the budget of calls is used up")
+        yield ProbeFinding("pictures in results", "not tried", "the budget of calls is used up")
     else:
         yield _placement(client, (*messages, reply_message(reply)), sampling)
 
 
-def reasoning(client: ProbeClient) -> Iterator[Finding]:
+def reasoning(client: ProbeClient) -> Iterator[ProbeFinding]:
     """Whether the endpoint takes the setting in the words of the model's family."""
     family = find_family(client.config)
     if family is None:
-        yield Finding("reasoning", "not applicable", "no known family; extra_body can ask for it")
+        yield ProbeFinding("reasoning", "not applicable", "no known family; extra_body can ask for it")
         return
     settings = replace(client.config, reasoning=family.levels[0])
     client.ask(turn(Text(render("doctor/count.md", last=40))), config=settings)
     if "reasoning" in find_unsupported(settings):
-        yield Finding("reasoning", "refused", f"the setting of {family.family}", "reasoning")
+        yield ProbeFinding("reasoning", "refused", f"the setting of {family.family}", "reasoning")
     else:
-        yield Finding("reasoning", "yes", f"{', '.join(family.levels)} ({family.family})")
+        yield ProbeFinding("reasoning", "yes", f"{', '.join(family.levels)} ({family.family})")
 
 
-def _calls(reply: Reply) -> Finding:
+def _calls(reply: Reply) -> ProbeFinding:
     """Only a cell in the text shows that a model prefers it: an answer needs no call."""
     try:
         cell = ToolProtocol().cells(reply, {})[:1]
     except FormatError as error:
-        return Finding("calls tools", "no", str(error))
+        return ProbeFinding("calls tools", "no", str(error))
     if reply.calls and cell[0].code is not None:
-        return Finding("calls tools", "yes", "the first reply calls the tool with code")
+        return ProbeFinding("calls tools", "yes", "the first reply calls the tool with code")
     if cell:
-        return Finding(
+        return ProbeFinding(
             "calls tools", "no", cell[0].fault or "the code is in the text, although tools were offered"
         )
-    return Finding("calls tools", "unclear", f"no call in the reply: {quote_start(reply.text)}")
+    return ProbeFinding("calls tools", "unclear", f"no call in the reply: {quote_start(reply.text)}")
 
 
-def _placement(client: ProbeClient, messages: tuple[Message, ...], sampling: Sampling) -> Finding:
+def _placement(client: ProbeClient, messages: tuple[Message, ...], sampling: Sampling) -> ProbeFinding:
     """Where later runs send the figures of a call; a refusal and a numeral that is not read mean the same."""
     numeral = pictures.numeral(*pictures.numbers(1, "result"))
     first, *others = (call.id for call in messages[-1].calls)
@@ -223,8 +229,8 @@ def _placement(client: ProbeClient, messages: tuple[Message, ...], sampling: Sam
             raise
         text, why = "", complaint(error)
     if numeral.numbers[0] in _numbers_in(text):
-        return Finding("pictures in results", "yes", "read", value="in_result")
-    return Finding("pictures in results", "no", f"{why}; they follow all results", value="after_result")
+        return ProbeFinding("pictures in results", "yes", "read", value="in_result")
+    return ProbeFinding("pictures in results", "no", f"{why}; they follow all results", value="after_result")
 
 
 def _ask_without_refused(
@@ -247,57 +253,57 @@ def _ask_without_refused(
                 body[spare[0]] = value
 
 
-def _stop(names: Names, probe_reply: ProbeReply, refused: frozenset[str]) -> Finding:
+def _stop(names: Names, probe_reply: ProbeReply, refused: frozenset[str]) -> ProbeFinding:
     if not names.stop:
-        return Finding("stop", "not applicable", "this API has none; PyVision cuts replies")
+        return ProbeFinding("stop", "not applicable", "this API has none; PyVision cuts replies")
     if names.stop in refused:
-        return Finding("stop", "refused", "PyVision cuts replies", names.stop)
+        return ProbeFinding("stop", "refused", "PyVision cuts replies", names.stop)
     if "two" in probe_reply.text:
-        return Finding("stop", "no", "accepted but ignored; PyVision cuts replies")
+        return ProbeFinding("stop", "no", "accepted but ignored; PyVision cuts replies")
     if "one" not in probe_reply.text:
-        return Finding(
+        return ProbeFinding(
             "stop", "unclear", f"the model did not repeat the line: {quote_start(probe_reply.text)}"
         )
     suffix = ", and the stop string stays in the text" if "</code>" in probe_reply.text else ""
-    return Finding("stop", "yes", f"accepted and honoured{suffix}")
+    return ProbeFinding("stop", "yes", f"accepted and honoured{suffix}")
 
 
-def _temperature(refused: frozenset[str]) -> Finding:
+def _temperature(refused: frozenset[str]) -> ProbeFinding:
     if "temperature" in refused:
-        return Finding("temperature", "refused", value="temperature")
-    return Finding("temperature", "yes", "accepted")
+        return ProbeFinding("temperature", "refused", value="temperature")
+    return ProbeFinding("temperature", "yes", "accepted")
 
 
-def _limit(client: ProbeClient, names: Names, refused: frozenset[str]) -> Finding:
+def _limit(client: ProbeClient, names: Names, refused: frozenset[str]) -> ProbeFinding:
     name = next((name for name in names.limits if name not in refused), None)
     if name is None:
-        return Finding("token limit", "refused", ", ".join(names.limits))
+        return ProbeFinding("token limit", "refused", ", ".join(names.limits))
     if client.calls_left <= 0:
-        return Finding("token limit", "unclear", f"{name} is accepted", value=name)
+        return ProbeFinding("token limit", "unclear", f"{name} is accepted", value=name)
     try:
         probe_reply = client.ask(
             turn(Text(render("doctor/count.md", last=300))), **names.place({name: _FEW_TOKENS})
         )
     except ModelError as error:
-        return Finding("token limit", "yes", f"{name}: {complaint(error)}", value=name)
+        return ProbeFinding("token limit", "yes", f"{name}: {complaint(error)}", value=name)
     if probe_reply.reply.finish == "length" or len(probe_reply.text) < 8 * _FEW_TOKENS:
-        return Finding("token limit", "yes", f"{name}, honoured", value=name)
-    return Finding("token limit", "no", f"{name} is accepted but ignored", value=name)
+        return ProbeFinding("token limit", "yes", f"{name}, honoured", value=name)
+    return ProbeFinding("token limit", "no", f"{name} is accepted but ignored", value=name)
 
 
-def _logprobs(names: Names, probe_reply: ProbeReply) -> Finding:
+def _logprobs(names: Names, probe_reply: ProbeReply) -> ProbeFinding:
     """The model client leaves them out if the endpoint rejects them."""
     if not names.logprobs:
-        return Finding("log probabilities", "not applicable", "this API has none")
+        return ProbeFinding("log probabilities", "not applicable", "this API has none")
     if not probe_reply.reply.logprobs:
-        return Finding("log probabilities", "no", "refused, or ignored", value="logprobs")
-    return Finding("log probabilities", "yes", "one for each token")
+        return ProbeFinding("log probabilities", "no", "refused, or ignored", value="logprobs")
+    return ProbeFinding("log probabilities", "yes", "one for each token")
 
 
-def _read_finding(subject: Subject, is_read: bool) -> Finding:  # noqa: FBT001 - the finding itself
+def _read_finding(subject: Subject, is_read: bool) -> ProbeFinding:  # noqa: FBT001 - the finding itself
     if is_read:
-        return Finding(subject, "yes", "read")
-    return Finding(subject, "no", "the number in it was not read")
+        return ProbeFinding(subject, "yes", "read")
+    return ProbeFinding(subject, "no", "the number in it was not read")
 
 
 def _read_many(client: ProbeClient, count: int) -> int:
@@ -315,16 +321,16 @@ def _parse_limit(refusal: str) -> int | None:
     return int(named[1] or named[2]) if named else None
 
 
-def _judge_several(count: int, read: int, refusal: str) -> Finding:
+def _judge_several(count: int, read: int, refusal: str) -> ProbeFinding:
     """What it means that `read` of `count` images were read; `refusal`: why more were rejected."""
     refused = f"; more are rejected: {refusal}" if refusal else ""
     if read == count:
         verdict: Verdict = "yes" if count > 1 else "no"
         limit = count if refusal else None
-        return Finding("sees many at once", verdict, f"{count} in one request, all read{refused}", limit)
+        return ProbeFinding("sees many at once", verdict, f"{count} in one request, all read{refused}", limit)
     if read > count // 2:
-        return Finding("sees many at once", "unclear", f"{read} of {count} read without a gap{refused}")
-    return Finding("sees many at once", "no", f"only {read} of {count} read{refused}", read or None)
+        return ProbeFinding("sees many at once", "unclear", f"{read} of {count} read without a gap{refused}")
+    return ProbeFinding("sees many at once", "no", f"only {read} of {count} read{refused}", read or None)
 
 
 def _numbers_in(text: str) -> set[str]:

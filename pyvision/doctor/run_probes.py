@@ -13,7 +13,7 @@ from typing import Any
 
 from pyvision.config.endpoints import Profile, endpoint_of
 from pyvision.config.model_config import ModelConfig
-from pyvision.doctor.probe_client import Finding, ProbeClient, Subject, complaint, table
+from pyvision.doctor.probe_client import ProbeClient, ProbeFinding, Subject, complaint, table
 from pyvision.doctor.probes import NAMES, PROBES, PROTOCOL, Probe
 from pyvision.errors import ModelError
 from pyvision.text.prompts import load
@@ -36,8 +36,8 @@ class ProbeReport:
     """All findings, and the profile for later runs; None if the endpoint did not reply."""
 
     model: str
-    machine: tuple[Finding, ...]
-    endpoint: tuple[Finding, ...]
+    machine: tuple[ProbeFinding, ...]
+    endpoint: tuple[ProbeFinding, ...]
     profile: Profile | None = None
     calls: int = 0
 
@@ -56,7 +56,7 @@ class ProbeReport:
         return table([("machine", self.machine), (title, self.endpoint)])
 
 
-def check_host() -> tuple[Finding, ...]:
+def check_host() -> tuple[ProbeFinding, ...]:
     """Starts a few kernels, if they can be isolated."""
     return (*_isolation(), _disk(Path.cwd()))
 
@@ -65,7 +65,7 @@ def run_probes(
     config: ModelConfig,
     watch: Callable[[str], None],
     *,
-    machine: Callable[[], tuple[Finding, ...]] = check_host,
+    machine: Callable[[], tuple[ProbeFinding, ...]] = check_host,
     calls: int = CALLS,
 ) -> ProbeReport:
     """Check machine and endpoint. `watch` gets the name of each check. A failure is a finding, not an exception."""
@@ -78,7 +78,7 @@ def run_probes(
     return ProbeReport(name, on_machine, findings, profile, calls - client.calls_left)
 
 
-def _isolation() -> Iterator[Finding]:
+def _isolation() -> Iterator[ProbeFinding]:
     began = time.monotonic()
     with Sandbox() as sandbox:
         try:
@@ -86,16 +86,16 @@ def _isolation() -> Iterator[Finding]:
             session.run("pass")
             first_s = time.monotonic() - began
         except IsolationError as error:
-            yield Finding("isolation", "no", str(error))
-            yield Finding("kernel", "not tried")
-            yield Finding("CJK fonts", "not tried")
+            yield ProbeFinding("isolation", "no", str(error))
+            yield ProbeFinding("kernel", "not tried")
+            yield ProbeFinding("CJK fonts", "not tried")
             return
         except SandboxError as error:
-            yield Finding("isolation", "yes", _describe_isolation(sandbox))
-            yield Finding("kernel", "no", str(error))
-            yield Finding("CJK fonts", "not tried")
+            yield ProbeFinding("isolation", "yes", _describe_isolation(sandbox))
+            yield ProbeFinding("kernel", "no", str(error))
+            yield ProbeFinding("CJK fonts", "not tried")
             return
-        yield Finding("isolation", "yes", _describe_isolation(sandbox))
+        yield ProbeFinding("isolation", "yes", _describe_isolation(sandbox))
         yield _starts(first_s, _later_s(sandbox))
         yield _fonts(session)
 
@@ -119,42 +119,42 @@ def _session_s(sandbox: Sandbox) -> float:
         return time.monotonic() - began
 
 
-def _starts(first_s: float, later_s: float) -> Finding:
+def _starts(first_s: float, later_s: float) -> ProbeFinding:
     slow = "; this is slow, the machine may be busy" if first_s > _SLOW_START_S else ""
     detail = f"the first is ready after {first_s:.1f} s, a later one after {later_s * 1000:.0f} ms{slow}"
-    return Finding("kernel", "yes", detail, value=round(later_s, 3))
+    return ProbeFinding("kernel", "yes", detail, value=round(later_s, 3))
 
 
-def _fonts(session: Session) -> Finding:
+def _fonts(session: Session) -> ProbeFinding:
     """Whether figures can have labels in Chinese, Japanese and Korean."""
     result = session.run(load("doctor/fonts.py"))
     if result.status != "ok":
-        return Finding(
+        return ProbeFinding(
             "CJK fonts", "unclear", f"the cell that checks for them ended with status {result.status}"
         )
     missing = result.text.strip()
     if missing:
         languages = missing.replace(",", ", ")
         detail = f"no characters for {languages}: labels show as boxes; install fonts-noto-cjk"
-        return Finding("CJK fonts", "no", detail)
-    return Finding("CJK fonts", "yes", "characters for Chinese, Japanese and Korean")
+        return ProbeFinding("CJK fonts", "no", detail)
+    return ProbeFinding("CJK fonts", "yes", "characters for Chinese, Japanese and Korean")
 
 
-def _disk(folder: Path) -> Finding:
+def _disk(folder: Path) -> ProbeFinding:
     free = shutil.disk_usage(folder).free
     detail = f"{free / 1e9:,.1f} GB free in the current folder, which holds runs/"
-    return Finding("disk", "yes" if free > _MIN_FREE_BYTES else "no", detail, value=free)
+    return ProbeFinding("disk", "yes" if free > _MIN_FREE_BYTES else "no", detail, value=free)
 
 
-def _endpoint(client: ProbeClient, watch: Callable[[str], None]) -> Iterator[Finding]:
+def _endpoint(client: ProbeClient, watch: Callable[[str], None]) -> Iterator[ProbeFinding]:
     if client.config.wire not in NAMES:
         yield from _without_endpoint(client)
         return
-    down: Sequence[Finding] = ()
+    down: Sequence[ProbeFinding] = ()
     for probe in PROBES:
         if down or client.calls_left <= 0:
             why = "" if down else "the budget of calls is used up"
-            yield from (Finding(subject, "not tried", why) for subject in probe.subjects)
+            yield from (ProbeFinding(subject, "not tried", why) for subject in probe.subjects)
             continue
         watch(" and ".join(probe.subjects))
         found = _run_probe(probe, client)
@@ -162,30 +162,30 @@ def _endpoint(client: ProbeClient, watch: Callable[[str], None]) -> Iterator[Fin
         down = [finding for finding in found if finding.subject == "reachable" and finding.verdict == "no"]
 
 
-def _without_endpoint(client: ProbeClient) -> Iterator[Finding]:
+def _without_endpoint(client: ProbeClient) -> Iterator[ProbeFinding]:
     """A model in this process: rules or recorded replies."""
     for probe in PROBES:
         if probe is PROTOCOL and client.config.wire == "offline":
             yield from _run_probe(probe, client)
         else:
-            yield from (Finding(subject, "not applicable") for subject in probe.subjects)
+            yield from (ProbeFinding(subject, "not applicable") for subject in probe.subjects)
 
 
-def _run_probe(probe: Probe, client: ProbeClient) -> list[Finding]:
+def _run_probe(probe: Probe, client: ProbeClient) -> list[ProbeFinding]:
     """The findings of a probe; a failure of the endpoint becomes the finding of the lines that are left."""
-    found: list[Finding] = []
+    found: list[ProbeFinding] = []
     try:
         for finding in probe.find(client):
             found.append(finding)  # one at a time, to keep those before a failure
     except ModelError as error:
         is_temporary = error.retry and probe.subjects[0] != "reachable"
         rest = probe.subjects[len(found) :]
-        found += [Finding(rest[0], "unclear" if is_temporary else "no", complaint(error))]
-        found += [Finding(subject, "not tried") for subject in rest[1:]]
+        found += [ProbeFinding(rest[0], "unclear" if is_temporary else "no", complaint(error))]
+        found += [ProbeFinding(subject, "not tried") for subject in rest[1:]]
     return found
 
 
-def _profile(config: ModelConfig, findings: Sequence[Finding]) -> Profile | None:
+def _profile(config: ModelConfig, findings: Sequence[ProbeFinding]) -> Profile | None:
     """What later runs use; None if the endpoint did not reply."""
     found = {finding.subject: finding for finding in findings}
     if found["reachable"].verdict != "yes":
@@ -206,5 +206,5 @@ def _profile(config: ModelConfig, findings: Sequence[Finding]) -> Profile | None
     )
 
 
-def _as_flag(finding: Finding) -> bool | None:
+def _as_flag(finding: ProbeFinding) -> bool | None:
     return {"yes": True, "no": False, "refused": False}.get(finding.verdict)

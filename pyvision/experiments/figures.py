@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
+class SvgPlot:
     """One file: `draw` fills its axes, which stand side by side. size: of the whole, in inches."""
 
     draw: Callable[[Sequence[Axes]], None]
@@ -23,7 +23,7 @@ class Plot:
     columns: int = 1
 
 
-def write_plots(plots: Mapping[str, Plot], folder: Path) -> tuple[Path, ...]:
+def write_plots(plots: Mapping[str, SvgPlot], folder: Path) -> tuple[Path, ...]:
     """Write each plot under its file name; returns the paths. Raises RunFolderError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ def write_plots(plots: Mapping[str, Plot], folder: Path) -> tuple[Path, ...]:
     return tuple(folder / name for name in plots)
 
 
-def _draw(plot: Plot) -> Figure:
+def _draw(plot: SvgPlot) -> Figure:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 

@@ -38,7 +38,7 @@ _LOG = logging.getLogger("pyvision.models")
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class CompletionRequest:
     """One request before it is worded. sampling: with what the configuration fills in.
 
     messages: with the opaque content only of replies that came from this wire and model.
@@ -74,7 +74,7 @@ class Wire(Protocol):
         """The answer under way, as the SDK's raw response, closed with the context."""
         ...
 
-    def body(self, ask: Ask) -> dict[str, Any]: ...
+    def body(self, request: CompletionRequest) -> dict[str, Any]: ...
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
         """What of this body may be left out -> the pattern that a complaint names it by."""
@@ -202,7 +202,7 @@ class Endpoint:
         )
         streams = config.stream and "stream" not in self._unsupported
         own = tuple(self._without_foreign(message) for message in messages)
-        return self._wire.body(Ask(own, filled, self._unsupported, streams))
+        return self._wire.body(CompletionRequest(own, filled, self._unsupported, streams))
 
     def _without_foreign(self, message: Message) -> Message:
         """The message without opaque content of another wire or model, which cannot be read here."""

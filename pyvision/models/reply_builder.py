@@ -31,7 +31,7 @@ from pyvision.errors import FormatError, ModelError
 from pyvision.models.errors import ErrorMapper
 from pyvision.models.streaming import RepeatDetector, StopCutter
 from pyvision.models.tool_calls import CallBuilder
-from pyvision.text.tool_calls import CellStream, code_of, write_calls
+from pyvision.text.tool_calls import PartialCell, code_of, write_calls
 from pyvision.types import (
     Finish,
     Message,
@@ -89,7 +89,7 @@ class ReplyBuilder:
     def open_call(self, place: object, call_id: str, name: str, *, is_free_form: bool = False) -> None:
         """A tool call begins at this place of the reply; those before it are complete."""
         self.end_calls()
-        stream = CellStream(is_free_form=is_free_form)
+        stream = PartialCell(is_free_form=is_free_form)
         self.calls[place] = CallBuilder(call_id, name, is_free_form, stream=stream)
 
     def add_arguments(self, place: object, piece: str) -> None:

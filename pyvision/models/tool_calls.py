@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyvision.text.sanitize import parse_json, replace_surrogates
-from pyvision.text.tool_calls import CellStream
+from pyvision.text.tool_calls import PartialCell
 from pyvision.types import Message, ToolCall, ToolOffer
 
 _NAME_CHARS = re.compile(r"[^A-Za-z0-9_-]")
@@ -25,7 +25,7 @@ class CallBuilder:
     name: str
     is_free_form: bool = False
     pieces: list[str] = field(default_factory=list)
-    stream: CellStream = field(default_factory=CellStream)
+    stream: PartialCell = field(default_factory=PartialCell)
 
     @property
     def arguments(self) -> str:

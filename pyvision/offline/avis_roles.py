@@ -65,7 +65,7 @@ Sections = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class TitledText:
     """A text under a title."""
 
     title: str
@@ -172,9 +172,11 @@ def _cite(sections: Sections, title: str, place: int = 0) -> str:
     return f"[{(at_place or fitting[-1:])[0]}]" if fitting else ""
 
 
-def passages_in(text: str) -> list[Passage]:
+def passages_in(text: str) -> list[TitledText]:
     """The Title and Content blocks of a search's output."""
-    return [Passage(title.strip().rstrip(","), content.strip()) for title, content in _PASSAGE.findall(text)]
+    return [
+        TitledText(title.strip().rstrip(","), content.strip()) for title, content in _PASSAGE.findall(text)
+    ]
 
 
 def find_extract(question: str, text: str) -> Extract | None:
@@ -188,7 +190,7 @@ def find_extract(question: str, text: str) -> Extract | None:
     return None
 
 
-def _score(wanted: frozenset[str], passages: list[Passage]) -> Iterator[tuple[int, str, str, int]]:
+def _score(wanted: frozenset[str], passages: list[TitledText]) -> Iterator[tuple[int, str, str, int]]:
     """A word of the question in the sentence counts twice, one in the title once."""
     for place, passage in enumerate(passages):
         titled = _stems(passage.title)

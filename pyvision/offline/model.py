@@ -13,7 +13,14 @@ from typing import ClassVar
 
 from pyvision.models.streaming import in_one_piece, truncate_at_stop
 from pyvision.offline.families import images, lines, shapes
-from pyvision.offline.plans import Cell, Found, Plan, Undecided, next_step, parse_finding
+from pyvision.offline.plans import (
+    MeasuredAnswer,
+    MeasurementPlan,
+    PlannedCell,
+    Undecided,
+    next_step,
+    parse_finding,
+)
 from pyvision.offline.wording import ParsedQuestion, read_question
 from pyvision.text import prompts
 from pyvision.types import Message, Picture, Reply, Sampling, Text
@@ -42,11 +49,11 @@ class Offline:
             return truncate_at_stop(reply, sampling.stop)
         conversation = parse_conversation(messages)
         match _choose_step(conversation):
-            case Cell(thought=thought, code=code):
+            case PlannedCell(thought=thought, code=code):
                 return truncate_at_stop(
                     Reply(f"{thought}\n<code>\n```python\n{code}\n```\n</code>"), sampling.stop
                 )
-            case Found(sentence, answer):
+            case MeasuredAnswer(sentence, answer):
                 return truncate_at_stop(
                     Reply(f"{sentence}\n<answer>\n\\boxed{{{answer}}}\n</answer>"), sampling.stop
                 )
@@ -144,12 +151,12 @@ def _is_last_turn(message: Message) -> bool:
     return message.role == "user" and bool(_LAST.search(_OUTPUT.sub("", message.text)))
 
 
-def find_plan(question: ParsedQuestion) -> Plan | None:
+def find_plan(question: ParsedQuestion) -> MeasurementPlan | None:
     """The plan of the first family that fits the question, or None."""
     return next((plan for family in FAMILIES if (plan := family.plan(question)) is not None), None)
 
 
-def _choose_step(conversation: ParsedConversation) -> Cell | Found | Undecided:
+def _choose_step(conversation: ParsedConversation) -> PlannedCell | MeasuredAnswer | Undecided:
     question = read_question(conversation.question, conversation.images)
     if not conversation.can_run:
         return Undecided("it examines images by running code, and this strategy runs none")
@@ -162,7 +169,7 @@ def _choose_step(conversation: ParsedConversation) -> Cell | Found | Undecided:
     step = next_step(
         plan, [parse_finding(output) for output in conversation.outputs], last_turn=conversation.last_turn
     )
-    if isinstance(step, Cell):  # plans number the images of their question from 0
+    if isinstance(step, PlannedCell):  # plans number the images of their question from 0
         return replace(step, images=tuple(conversation.numbers[image] for image in step.images))
     return step
 
@@ -173,23 +180,23 @@ def _decline(reason: str) -> Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class QuestionFamily:
     """A kind of question: what it is about, and the plan for a question if it is of that kind."""
 
     about: str
-    plan: Callable[[ParsedQuestion], Plan | None]
+    plan: Callable[[ParsedQuestion], MeasurementPlan | None]
 
 
 FAMILIES = (  # the first whose wording fits a question answers it
-    Family("the size of an image", images.plan_size),
-    Family("differences between two images", images.plan_difference),
-    Family("rows and columns of a table", lines.plan_table),
-    Family("touching or overlapping circles", shapes.plan_contact),
-    Family("paths of one colour between lettered stations", lines.plan_paths),
-    Family("intersections of two lines", lines.plan_crossings),
-    Family("nested squares", shapes.plan_squares),
-    Family("overlapping circles and polygons", shapes.plan_overlapping),
-    Family("counting by colour and shape", shapes.plan_objects),
-    Family("colours", images.plan_colours),
-    Family("reading text", images.plan_text),
+    QuestionFamily("the size of an image", images.plan_size),
+    QuestionFamily("differences between two images", images.plan_difference),
+    QuestionFamily("rows and columns of a table", lines.plan_table),
+    QuestionFamily("touching or overlapping circles", shapes.plan_contact),
+    QuestionFamily("paths of one colour between lettered stations", lines.plan_paths),
+    QuestionFamily("intersections of two lines", lines.plan_crossings),
+    QuestionFamily("nested squares", shapes.plan_squares),
+    QuestionFamily("overlapping circles and polygons", shapes.plan_overlapping),
+    QuestionFamily("counting by colour and shape", shapes.plan_objects),
+    QuestionFamily("colours", images.plan_colours),
+    QuestionFamily("reading text", images.plan_text),
 )

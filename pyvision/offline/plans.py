@@ -25,7 +25,7 @@ Value: TypeAlias = "str | int | float | tuple[Value, ...] | None"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PlannedCell:
     """One method: a template of prompts/offline and its variables. images: the k of each `image_clue_k`."""
 
     thought: str
@@ -47,7 +47,7 @@ def format_literal(value: Value) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CellFindings:
     """The findings of one cell; each accessor gives None if the value is missing or of another type."""
 
     values: Mapping[str, Any]
@@ -94,7 +94,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MeasuredAnswer:
     """An answer, and the sentence that says what was measured."""
 
     sentence: str
@@ -108,28 +108,30 @@ class Undecided:
     reason: str
 
 
-Conclude: TypeAlias = Callable[[Finding], Found | None]
+Conclude: TypeAlias = Callable[[CellFindings], MeasuredAnswer | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MeasurementPlan:
     """`conclude` turns the findings of any of its cells into an answer, or None if they contain none."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[PlannedCell, ...]
     conclude: Conclude
 
 
-def parse_finding(output: str) -> Finding | None:
+def parse_finding(output: str) -> CellFindings | None:
     """The last RESULT line of an output, or None if there is none or it is invalid."""
     lines = _RESULT.findall(output)
     try:
         values = json.loads(lines[-1]) if lines else None
     except (ValueError, RecursionError):
         return None
-    return Finding(values) if isinstance(values, dict) else None
+    return CellFindings(values) if isinstance(values, dict) else None
 
 
-def next_step(plan: Plan, findings: Sequence[Finding | None], *, last_turn: bool) -> Cell | Found | Undecided:
+def next_step(
+    plan: MeasurementPlan, findings: Sequence[CellFindings | None], *, last_turn: bool
+) -> PlannedCell | MeasuredAnswer | Undecided:
     """Answer as soon as a cell is confident; else try the next method. Two methods that agree are believed as well."""
     findings = findings[: len(plan.cells)]
     results = [(finding, plan.conclude(finding)) for finding in findings if finding is not None]
@@ -148,7 +150,7 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _cells_left(plan: Plan, findings: Sequence[Finding | None]) -> list[Cell]:
+def _cells_left(plan: MeasurementPlan, findings: Sequence[CellFindings | None]) -> list[PlannedCell]:
     """The cells after those that ran; one that found nothing is not repeated."""
     left = list(plan.cells)
     for finding in findings:
@@ -160,7 +162,9 @@ def _cells_left(plan: Plan, findings: Sequence[Finding | None]) -> list[Cell]:
     return left
 
 
-def _find_reason(results: Sequence[tuple[Finding, Found | None]], unsure: Sequence[Found]) -> str:
+def _find_reason(
+    results: Sequence[tuple[CellFindings, MeasuredAnswer | None]], unsure: Sequence[MeasuredAnswer]
+) -> str:
     reasons = [finding.why for finding, _ in results if finding.why]
     measured = f" (measured, but not sure: {', '.join(found.answer for found in unsure)})" if unsure else ""
     return (reasons[-1] if reasons else "the cells gave no usable measurement") + measured

@@ -117,7 +117,7 @@ Call: TypeAlias = Python | Zoom | Rotate
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class DialectCalls:
     """text[start:end] in another dialect: what it calls, or the fault for which nothing of it can run.
 
     closed: whether its end was seen. explicit: whether tags mark it, so that it is meant to run even beside an answer.
@@ -135,7 +135,7 @@ class _UnclearError(ValueError):
     """What was seen, for the fault."""
 
 
-def find_calls(text: str) -> Calls | None:
+def find_calls(text: str) -> DialectCalls | None:
     """The first block in a dialect, with those that follow it directly; a usable one, if there is any."""
     unusable = None
     for number, opening in enumerate(_OPENING.finditer(text)):
@@ -165,7 +165,7 @@ def read_call(name: str, arguments: str) -> Call:
         raise FormatError(str(unclear)) from None
 
 
-def _with_following(text: str, block: Calls) -> Calls:
+def _with_following(text: str, block: DialectCalls) -> DialectCalls:
     while block.closed and len(block.calls) < _MOST:
         opening = _OPENING.match(text, len(text) - len(text[block.end :].lstrip()))
         following = _read_block(text, opening) if opening else None
@@ -177,7 +177,7 @@ def _with_following(text: str, block: Calls) -> Calls:
     return block
 
 
-def _read_block(text: str, opening: re.Match[str]) -> Calls | None:
+def _read_block(text: str, opening: re.Match[str]) -> DialectCalls | None:
     """None where the text only looks like a call."""
     kind = str(opening.lastgroup)
     explicit = kind != "json"
@@ -188,8 +188,8 @@ def _read_block(text: str, opening: re.Match[str]) -> Calls | None:
     try:
         calls, is_whole = _parse(content, (opening["tag"] or opening["marker"] or kind).lower())
     except _UnclearError as unclear:
-        return Calls(opening.start(), end, closed, explicit, fault=str(unclear)) if explicit else None
-    return Calls(opening.start(), end, closed or is_whole, explicit, calls)
+        return DialectCalls(opening.start(), end, closed, explicit, fault=str(unclear)) if explicit else None
+    return DialectCalls(opening.start(), end, closed or is_whole, explicit, calls)
 
 
 def _find_end(text: str, opening: re.Match[str]) -> tuple[int, int, bool]:

@@ -66,7 +66,7 @@ def as_text(message: Message) -> Message:
     return Message(message.role, (Text(text),))
 
 
-class CellStream:
+class PartialCell:
     """A call that is still arriving, as the text of a cell: the pieces concatenate to a block between `<code>` tags."""
 
     def __init__(self, *, is_free_form: bool = False) -> None:

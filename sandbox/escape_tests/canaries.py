@@ -90,7 +90,7 @@ class Canaries(Closing):
             self._planted.callback(planted[-1].close)
         self._key = Key()
         self._planted.callback(self._key.close)
-        listeners = Listeners(Path(planted[0].target["outside"]))
+        listeners = CanaryServers(Path(planted[0].target["outside"]))
         self._planted.callback(listeners.close)
         self._all = (*planted, self._key, listeners)
 
@@ -183,7 +183,7 @@ class Victims:
             process.wait()
 
 
-class Listeners:
+class CanaryServers:
     """Servers of every family that a cell could try to reach. Linux queues what clients send until `find_harm`."""
 
     def __init__(self, folder: Path) -> None:

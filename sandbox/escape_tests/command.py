@@ -16,7 +16,7 @@ from typing import Any
 
 from sandbox.errors import SandboxError
 from sandbox.escape_tests.attacks import Attack, attacks
-from sandbox.escape_tests.runner import Runner, Verdict, Verdicts, run_in_background
+from sandbox.escape_tests.runner import AttackResult, Runner, Verdicts, run_in_background
 from sandbox.policy import Layer, Policy
 from sandbox.sandbox import Sandbox
 from sandbox.session import Session
@@ -78,9 +78,9 @@ def start_times_ms(sandbox: Sandbox) -> tuple[float, float]:
     return taken[0], statistics.median(taken[1:])
 
 
-def try_all(chosen: Sequence[Attack], policy: Policy, *, coloured: bool | None) -> list[Verdict]:
+def try_all(chosen: Sequence[Attack], policy: Policy, *, coloured: bool | None) -> list[AttackResult]:
     """Every verdict; prints a line for each as it arrives unless `coloured` is None. Raises SandboxError."""
-    verdicts: list[Verdict] = []
+    verdicts: list[AttackResult] = []
     with SandboxPool(policy) as sandboxes:
         for verdict in _verdicts(chosen, sandboxes):
             verdicts.append(verdict)
@@ -92,7 +92,7 @@ def try_all(chosen: Sequence[Attack], policy: Policy, *, coloured: bool | None) 
     return verdicts
 
 
-def _verdicts(chosen: Sequence[Attack], sandboxes: SandboxPool) -> Iterator[Verdict]:
+def _verdicts(chosen: Sequence[Attack], sandboxes: SandboxPool) -> Iterator[AttackResult]:
     """Run several attacks at once, since most of their time is waiting; those that flood the host run last, alone."""
     floods = [attack for attack in chosen if attack.proof == "neighbour"]
     others = [attack for attack in chosen if attack.proof != "neighbour"]
@@ -127,7 +127,7 @@ class SandboxPool(ExitStack):
 
 
 def _build_report(
-    layers: Sequence[Layer], starts: tuple[float, float], verdicts: Sequence[Verdict]
+    layers: Sequence[Layer], starts: tuple[float, float], verdicts: Sequence[AttackResult]
 ) -> dict[str, Any]:
     return {
         "contained": sum(verdict.contained for verdict in verdicts),
@@ -160,7 +160,7 @@ def heading(topic: str) -> str:
     return f"\n{topic}"
 
 
-def verdict_line(verdict: Verdict, *, coloured: bool) -> str:
+def verdict_line(verdict: AttackResult, *, coloured: bool) -> str:
     """What was tried, and which layer was to contain it; when it did not, what got out."""
     tries, layer = verdict.attack.tries.rstrip("."), verdict.attack.layer
     word = "contained" if verdict.contained else "GOT OUT"
@@ -182,7 +182,7 @@ def layer_lines(layers: Sequence[Layer]) -> Iterator[str]:
 
 
 def summary_lines(
-    starts_ms: tuple[float, float], verdicts: Sequence[Verdict], seconds: float
+    starts_ms: tuple[float, float], verdicts: Sequence[AttackResult], seconds: float
 ) -> Iterator[str]:
     """How many got out, and how long a session takes to start. seconds: of all attacks, which overlap in time."""
     escaped = [verdict.attack.id for verdict in verdicts if not verdict.contained]

@@ -36,7 +36,7 @@ _MOST_CHARS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AttackResult:
     """The result of one attack. evidence: what escaped, or how the program ended."""
 
     attack: Attack
@@ -46,7 +46,7 @@ class Verdict:
     raised: str | None = None  # the name of the exception that ended the program
 
 
-Verdicts: TypeAlias = dict[str, Future[Verdict]]
+Verdicts: TypeAlias = dict[str, Future[AttackResult]]
 """By the id of the attack."""
 
 
@@ -64,7 +64,7 @@ class Runner(Closing):
         self._shared: dict[float, AttackSession] = {}
         self._neighbours: dict[float, Neighbour] = {}
 
-    def run(self, attack: Attack) -> Verdict:
+    def run(self, attack: Attack) -> AttackResult:
         """Run it, and restore the canaries that it touched."""
         marker = secrets.token_hex(16)
         neighbour = self._neighbour(attack.timeout_s)
@@ -72,7 +72,9 @@ class Runner(Closing):
         try:
             results = [self._run_once(attack, marker, neighbour) for _ in range(attack.sessions)]
         except SandboxError as error:  # an attack may prevent new sessions
-            return Verdict(attack, contained=False, evidence=f"{error}", seconds=time.monotonic() - started)
+            return AttackResult(
+                attack, contained=False, evidence=f"{error}", seconds=time.monotonic() - started
+            )
         seconds = time.monotonic() - started
         escapes = [escape for _, escape in results] + [
             self._canaries.find_harm(marker),
@@ -81,7 +83,7 @@ class Runner(Closing):
         evidence = next(filter(None, escapes), None)
         last, _ = results[-1]
         raised = last.error.name if last.error else None
-        return Verdict(attack, evidence is None, evidence or _describe_end(last), seconds, raised)
+        return AttackResult(attack, evidence is None, evidence or _describe_end(last), seconds, raised)
 
     def close(self) -> None:
         """End every session and remove the canaries."""

@@ -23,7 +23,7 @@ class ContainerFailed(Exception):  # noqa: N818 - it names a state
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class ContainerProcess:
     """The host's pid of its first process, with which all others end, and a pidfd of it."""
 
     pid: int
@@ -65,7 +65,7 @@ class ContainerBuilder:
             for file in (ready, errors, *files):
                 os.close(file)
 
-    def wait_until_created(self) -> Container:
+    def wait_until_created(self) -> ContainerProcess:
         """Wait until its namespaces and its first process exist. Raises ContainerFailed."""
         with os.fdopen(self._information, "rb") as information:
             if not _readable(information.fileno(), self._setup["timeout_s"]):
@@ -75,11 +75,11 @@ class ContainerBuilder:
             self._fail()
         first = int(json.loads(output)["child-pid"])
         try:
-            return Container(first, os.pidfd_open(first))
+            return ContainerProcess(first, os.pidfd_open(first))
         except ProcessLookupError:
             self._fail()
 
-    def wait_until_ready(self, container: Container) -> None:
+    def wait_until_ready(self, container: ContainerProcess) -> None:
         """Wait until its file system is mounted and it is ready. Raises ContainerFailed."""
         if not _readable(self._ready, self._setup["timeout_s"]) or not os.read(self._ready, 1):
             self._fail()

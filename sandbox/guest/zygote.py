@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import confinement, kernel, landlock, supervisor
-from .container import Container, ContainerBuilder, ContainerFailed
+from .container import ContainerBuilder, ContainerFailed, ContainerProcess
 
 _PACKET = 65_536
 _MAX_DESCRIPTORS = 16
@@ -34,7 +34,7 @@ _ANONYMOUS_NAMES = ("", "[heap]")  # memory with another name belongs to a file
 _FIRST_KEPT_FD = 200  # kept descriptors get numbers from here on; the zygote has fewer
 
 
-class Zygote:
+class ZygoteServer:
     """Serves requests. `setup` is the first packet, which sandbox/runtime/zygote.py sends."""
 
     def __init__(self, control: socket.socket, setup: dict[str, Any]) -> None:
@@ -123,7 +123,7 @@ class Zygote:
         os.close(self._alive_writer)
         spawner.run_supervised(rules)
 
-    def _fork(self, spawner: KernelSpawner, container: Container | None, work: str) -> int:
+    def _fork(self, spawner: KernelSpawner, container: ContainerProcess | None, work: str) -> int:
         """Fork the kernel and return its pidfd. Raises OSError, also if it has already ended with its container."""
         return os.pidfd_open(spawner.fork_kernel(container, work))
 
@@ -152,7 +152,7 @@ def serve(control: socket.socket, setup: dict[str, Any]) -> None:
     use_large_pages()
     if setup["container"] and setup["container"]["kind"] == "landlock":
         supervisor.hide_memory()
-    Zygote(control, setup).serve()
+    ZygoteServer(control, setup).serve()
 
 
 def _address_space() -> int:
@@ -223,13 +223,13 @@ class KernelSpawner:
         limits["RLIMIT_NPROC"] += supervisor.count_tasks()
         self._run_child(rules.work, confine)
 
-    def fork_kernel(self, container: Container | None, work: str) -> int:
+    def fork_kernel(self, container: ContainerProcess | None, work: str) -> int:
         """Fork the kernel into this container, or with None beside the zygote, to run in `work`; return its pid."""
         if container is None:
             return os.fork() or self._run_child(work, None)
         return confinement.fork_into(container.pidfd, lambda: self._run_contained(container, work))
 
-    def _run_contained(self, container: Container, work: str) -> NoReturn:
+    def _run_contained(self, container: ContainerProcess, work: str) -> NoReturn:
         def enter() -> None:
             os.close(self._gate_writer)
             if not os.read(self._gate, 1):

@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar
 from sandbox.isolation.bubblewrap import move_to_high_fd
 from sandbox.policy import MIB, Policy
 from sandbox.protocol.messages import Messages, Received
-from sandbox.protocol.zmtp import Frame, Incoming, Limits, ProtocolError, build_handshake, encode
+from sandbox.protocol.zmtp import Frame, Incoming, MessageLimits, ProtocolError, build_handshake, encode
 
 CHANNELS = ("shell", "control", "iopub", "stdin")
 _WELCOME_S = 2.0
@@ -158,13 +158,13 @@ class Channels:
         return self._open[name]
 
 
-def _limits(policy: Policy) -> dict[str, Limits]:
-    reply = Limits(8 * MIB, 64)
+def _limits(policy: Policy) -> dict[str, MessageLimits]:
+    reply = MessageLimits(8 * MIB, 64)
     return {
         "shell": reply,
         "control": reply,
-        "iopub": Limits(2 * policy.figure_bytes + 8 * MIB, 64),
-        "stdin": Limits(policy.host_bytes + 8 * MIB, 10_000),  # images and bytes are one part each
+        "iopub": MessageLimits(2 * policy.figure_bytes + 8 * MIB, 64),
+        "stdin": MessageLimits(policy.host_bytes + 8 * MIB, 10_000),  # images and bytes are one part each
     }
 
 
@@ -174,7 +174,9 @@ class Channel:
     If the peer closes it or breaks the protocol, it stays closed: nothing is received or sent any more.
     """
 
-    def __init__(self, path: Path, kind: Literal["DEALER", "SUB"], limits: Limits, identity: bytes) -> None:
+    def __init__(
+        self, path: Path, kind: Literal["DEALER", "SUB"], limits: MessageLimits, identity: bytes
+    ) -> None:
         self.received = 0  # bytes, so far
         self.is_open = False
         self.fault: str | None = None  # how the peer broke the protocol
@@ -244,7 +246,7 @@ class Channel:
         if self._socket is not None:
             self._socket.close()
             self._socket, self.is_open = None, False
-            self._incoming = Incoming(Limits(0, 0))
+            self._incoming = Incoming(MessageLimits(0, 0))
             self._outgoing.clear()
 
     def _connect(self, path: Path, handshake: bytes) -> None:

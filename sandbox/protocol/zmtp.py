@@ -28,7 +28,7 @@ class ProtocolError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class MessageLimits:
     """The limits of one message."""
 
     message_bytes: int
@@ -38,7 +38,7 @@ class Limits:
 class Incoming:
     """Parses the bytes of a peer: its greeting, READY, then messages. Unusable after a ProtocolError."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: MessageLimits) -> None:
         self.is_ready = False
         self._limits = limits
         self._has_greeting = False

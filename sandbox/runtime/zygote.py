@@ -30,7 +30,7 @@ _PACKET = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ZygoteReply:
     """An answer of the zygote. failed: why there is no kernel. landlock: the ABI in force, 0 for none."""
 
     failed: str | None
@@ -131,7 +131,7 @@ class Zygote:
                 f"the zygote process has ended: {self._last_stderr_line() or error}"
             ) from error
 
-    def _receive(self, failure: str, count: int) -> tuple[Answer, list[int]]:
+    def _receive(self, failure: str, count: int) -> tuple[ZygoteReply, list[int]]:
         """The next answer, with `count` descriptors unless it is a failure."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
@@ -179,7 +179,7 @@ class Zygote:
         self._process.wait()
 
 
-def parse_answer(packet: bytes) -> Answer:
+def parse_answer(packet: bytes) -> ZygoteReply:
     """Parse a packet of the zygote. Raises KernelStartError if it is malformed."""
     try:
         answer = json.loads(packet)
@@ -188,7 +188,7 @@ def parse_answer(packet: bytes) -> Answer:
         raise KernelStartError("the zygote process sent a malformed answer") from error
     if not (failed is None or isinstance(failed, str)) or type(landlock) is not int:
         raise KernelStartError("the zygote process sent a malformed answer")
-    return Answer(failed, landlock)
+    return ZygoteReply(failed, landlock)
 
 
 def _start(

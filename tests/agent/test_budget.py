@@ -5,15 +5,15 @@ import time
 import pytest
 
 from pyvision.agent.budget import Budget, Limits
-from pyvision.agent.context import Request
+from pyvision.agent.context import PackedRequest
 from pyvision.config.prices import Price
 from pyvision.errors import LimitReached
 from pyvision.events import Sent
 from pyvision.types import Usage
 
 
-def request(*pictures: str, size_bytes: int = 100) -> Request:
-    return Request((), tuple(Sent(None, picture, 10, 10) for picture in pictures), size_bytes)
+def request(*pictures: str, size_bytes: int = 100) -> PackedRequest:
+    return PackedRequest((), tuple(Sent(None, picture, 10, 10) for picture in pictures), size_bytes)
 
 
 def spent(limits: Limits, tokens: int = 12, price: Price | None = None) -> Budget:
@@ -58,7 +58,7 @@ def test_spent_time_is_an_error() -> None:
     ],
 )
 def test_a_request_beyond_a_limit_is_refused_before_it_is_sent(
-    limits: Limits, more: Request, reason: str
+    limits: Limits, more: PackedRequest, reason: str
 ) -> None:
     budget = spent(limits)
     with pytest.raises(LimitReached, match="--max-") as caught:

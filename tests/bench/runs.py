@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.datasets.sources import Source
+from pyvision.bench.datasets.sources import SampleSource
 from pyvision.bench.runner.answering import Finished
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.progress import RunningTotals
@@ -33,16 +33,18 @@ def a_sample(number: int, **changes: Any) -> Sample:
     return Sample(**known | changes)
 
 
-def source_of(*samples: Sample, metric: str | None = "choice:exact") -> Source:
-    return Source("made", {"kind": "made", "count": len(samples)}, lambda: samples, len(samples), metric)
+def source_of(*samples: Sample, metric: str | None = "choice:exact") -> SampleSource:
+    return SampleSource(
+        "made", {"kind": "made", "count": len(samples)}, lambda: samples, len(samples), metric
+    )
 
 
-def file_of(*samples: Sample) -> Source:
+def file_of(*samples: Sample) -> SampleSource:
     """As a file of the caller, whose samples name their metrics."""
-    return Source("rows.jsonl", {"kind": "file"}, lambda: samples)
+    return SampleSource("rows.jsonl", {"kind": "file"}, lambda: samples)
 
 
-def made(count: int) -> Source:
+def made(count: int) -> SampleSource:
     return source_of(*(a_sample(number) for number in range(count)))
 
 
@@ -93,7 +95,7 @@ class Quiet:
         self.lines.append(line)
 
 
-def a_plan(folder: Path, source: Source, model: object, **changes: Any) -> Plan:
+def a_plan(folder: Path, source: SampleSource, model: object, **changes: Any) -> Plan:
     settings = {"strategy": "direct", "model": model} | changes.pop("settings", {})
     return Plan(source, settings, folder=folder, **{"workers": 2} | changes)
 

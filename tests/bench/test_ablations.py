@@ -13,7 +13,7 @@ from PIL import Image
 
 from pyvision.agent.episode import Sandbox, find_libraries
 from pyvision.bench.ablations import ABLATIONS, Ablation, FiguresToSwap, blank, figures_of_next_sample
-from pyvision.bench.datasets.sources import Source
+from pyvision.bench.datasets.sources import SampleSource
 from pyvision.bench.runner.answering import Job, answer_job
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.samples import Sample
@@ -245,4 +245,4 @@ def test_a_sample_without_results_to_show_is_named(tmp_path: Path) -> None:
 
 def test_an_ablation_that_shows_another_run_needs_it() -> None:
     with pytest.raises(ConfigError, match=r"'result_only' shows .* --swap-from DIR"):
-        Plan(Source("made", {}, tuple), ablation="result_only").find_ablation()
+        Plan(SampleSource("made", {}, tuple), ablation="result_only").find_ablation()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.agent.context import ContextWindow, Request
+from pyvision.agent.context import ContextWindow, PackedRequest
 from pyvision.config.endpoints import (
     EndpointLimits,
     Profile,
@@ -43,7 +43,7 @@ def figure_parts(number: int, each: Picture) -> tuple[Part, ...]:
     return (Text(f"<{name}>\n"), each, Text(f"\n</{name}>\n"))
 
 
-def packed(limits: EndpointLimits, messages: tuple[Message, ...]) -> Request:
+def packed(limits: EndpointLimits, messages: tuple[Message, ...]) -> PackedRequest:
     return ContextWindow(limits, originals=()).pack(messages)
 
 
@@ -108,7 +108,7 @@ def test_no_request_goes_out_with_more_bytes_than_the_row_says(name: str | None)
     assert request.size_bytes <= limits.request_bytes
 
 
-def pack_twenty_then_one_more() -> tuple[Request, Request]:
+def pack_twenty_then_one_more() -> tuple[PackedRequest, PackedRequest]:
     """Requests to Anthropic, which allows a smaller side from the 21st image on."""
     context_window, messages = (
         ContextWindow(row("anthropic"), originals=()),

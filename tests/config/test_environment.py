@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pyvision.config.environment import (
     ADDRESSES,
-    Found,
+    SourcedValue,
     environment,
     find_settings,
     find_variables,
@@ -45,13 +45,13 @@ def write(path: Path, text: str) -> Path:
 
 def test_a_dotenv_is_found_in_a_folder_above(project: Path) -> None:
     write(project / ".env", "OPENAI_API_KEY=abc\n")
-    assert find_variables()["OPENAI_API_KEY"] == Found("abc", str(project / ".env"))
+    assert find_variables()["OPENAI_API_KEY"] == SourcedValue("abc", str(project / ".env"))
 
 
 def test_the_environment_comes_before_every_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project / ".env", "OPENAI_API_KEY=abc\n")
     monkeypatch.setenv("OPENAI_API_KEY", "own")
-    assert find_variables()["OPENAI_API_KEY"] == Found("own", "environment")
+    assert find_variables()["OPENAI_API_KEY"] == SourcedValue("own", "environment")
 
 
 def test_the_project_comes_before_the_users_folder(project: Path, tmp_path: Path) -> None:

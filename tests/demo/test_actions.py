@@ -12,7 +12,7 @@ from pyvision.agent.budget import Limits
 from pyvision.demo.actions import Actions
 from pyvision.demo.files import find_file
 from pyvision.demo.session_registry import SessionRegistry
-from pyvision.demo.settings import Choice, Settings, UploadLimits
+from pyvision.demo.settings import ChatOptions, Settings, UploadLimits
 from sandbox import Sandbox
 from tests.doubles import CannedSandbox, png, printed
 from tests.sandbox.processes import wait_until
@@ -159,7 +159,7 @@ def test_an_invalid_key_is_refused_without_repeating_it(
 def test_a_typed_key_is_written_to_no_file(actions: Actions, tmp_path: Path) -> None:
     key = "sk-abcdefghijkl123"
     own = actions.act({"act": "connect", "visitor": ANN, "model": "openai:gpt-4.1", "key": key})["model"]
-    task = actions.settings.task(Choice(model=own), actions.registry.models(ANN))
+    task = actions.settings.task(ChatOptions(model=own), actions.registry.models(ANN))
     assert task.secrets == (key,)
     assert key not in repr(task.config.to_dict())
     assert not any(key.encode() in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from pyvision.agent.task import Task
-from pyvision.demo.session import AnswerQueue, ChatSession, Region
+from pyvision.demo.session import AnswerQueue, ChatSession, MarkedBox
 from pyvision.errors import ConfigError
 from pyvision.models.scripted import Scripted
 from pyvision.solve import prepare
@@ -174,9 +174,11 @@ def test_only_a_strategy_of_cells_continues_from_one(tmp_path: Path) -> None:
 def test_a_marked_region_is_described_by_the_name_of_its_image(tmp_path: Path) -> None:
     task = a_task("\\boxed{1}", "\\boxed{2}")
     chat = a_chat(tmp_path, task)
-    chat.ask(task, "What?", [picture()], [Region(0, (1, 2, 3, 4))])
+    chat.ask(task, "What?", [picture()], [MarkedBox(0, (1, 2, 3, 4))])
     assert "region of image_clue_0 from (1, 2) to (3, 4)" in wait(chat)
-    chat.ask(task, "And?", [picture(9, 9)], [Region(0, (5, 6, 7, 8)), Region("image_clue_0", (0, 0, 1, 1))])
+    chat.ask(
+        task, "And?", [picture(9, 9)], [MarkedBox(0, (5, 6, 7, 8)), MarkedBox("image_clue_0", (0, 0, 1, 1))]
+    )
     html = wait(chat)
     assert "region of image_clue_1 from (5, 6) to (7, 8)" in html
     assert "region of image_clue_0 from (0, 0) to (1, 1)" in html

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pyvision.demo.view import Step, View
+from pyvision.demo.view import ChatStep, ChatView
 from pyvision.events import (
     CellOutput,
     CellRun,
@@ -22,11 +22,11 @@ from tests.runs.report.parsed import Page
 CODE = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
 
 
-def a_view(question: Question | None = None) -> View:
-    return View(1, question or Question("How many?"), lambda file: f"/files/{file}", first_cell=0)
+def a_view(question: Question | None = None) -> ChatView:
+    return ChatView(1, question or Question("How many?"), lambda file: f"/files/{file}", first_cell=0)
 
 
-def html(view: View) -> str:
+def html(view: ChatView) -> str:
     return view.parts.html
 
 
@@ -205,7 +205,7 @@ def test_all_text_of_a_conversation_is_escaped() -> None:
 
 def test_what_has_happened_is_drawn_once() -> None:
     addressed: list[str] = []
-    view = View(1, Question("?"), lambda file: addressed.append(file) or file)  # type: ignore[func-returns-value]
+    view = ChatView(1, Question("?"), lambda file: addressed.append(file) or file)  # type: ignore[func-returns-value]
     view.take(model_call(CODE))
     view.take(CellRun("1", CellResult("ok", (figure(),))))
     view.take(ImageDefined("image_clue_1", picture(33)))
@@ -234,7 +234,7 @@ def test_each_part_is_whole_whatever_a_question_holds() -> None:
 
 
 def test_cells_are_numbered_as_in_the_conversation() -> None:
-    view = View(2, Question("?"), str, first_cell=3)
+    view = ChatView(2, Question("?"), str, first_cell=3)
     view.take(model_call(CODE))
     view.take(CellRun("print(1)", CellResult("ok")))
     view.take(model_call("no code"))
@@ -244,7 +244,9 @@ def test_cells_are_numbered_as_in_the_conversation() -> None:
 
 
 def test_steps_before_an_edited_cell_are_kept() -> None:
-    view = View(1, Question("?"), str, first_cell=0, earlier_steps=(Step(Markup("<p>kept</p>"), "1"),))
+    view = ChatView(
+        1, Question("?"), str, first_cell=0, earlier_steps=(ChatStep(Markup("<p>kept</p>"), "1"),)
+    )
     view.take(RunStarted(Question(""), "code_loop", {}))
     view.take(CellRun("print(2)", CellResult("ok")))
     assert [step.code for step in view.steps] == ["1", "print(2)"]

@@ -11,7 +11,7 @@ import pytest
 from pyvision.config.endpoints import Profile
 from pyvision.config.model_config import ModelConfig
 from pyvision.doctor import ProbeReport, run_probes
-from pyvision.doctor.probe_client import Finding
+from pyvision.doctor.probe_client import ProbeFinding
 from pyvision.doctor.probes import PROBES
 from pyvision.doctor.run_probes import CALLS
 from tests.servers.capabilities import Capabilities
@@ -23,7 +23,7 @@ from tests.servers.wires import WIRES, configured
 KEY = "sk-very-secret-0123456789"
 LOGPROBS = frozenset({"logprobs", "message.output_text.logprobs", "responseLogprobs"})
 FINE = {"yes", "not applicable"}
-ISOLATED = (Finding("isolation", "yes"),)
+ISOLATED = (ProbeFinding("isolation", "yes"),)
 EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pyvision.errors import RunFolderError
-from pyvision.experiments.figures import Plot, write_plots
+from pyvision.experiments.figures import SvgPlot, write_plots
 
 
 def draw(axes: Sequence[Any]) -> None:
@@ -18,7 +18,7 @@ def draw(axes: Sequence[Any]) -> None:
 
 
 def test_each_plot_is_a_file_of_its_name(tmp_path: Path) -> None:
-    (path,) = write_plots({"a.svg": Plot(draw, (4.0, 3.0), 2)}, tmp_path / "new")
+    (path,) = write_plots({"a.svg": SvgPlot(draw, (4.0, 3.0), 2)}, tmp_path / "new")
     assert path == tmp_path / "new" / "a.svg"
     assert path.read_text(encoding="utf-8").count("<!-- a title -->") == 2
 

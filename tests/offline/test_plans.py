@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from pyvision.config.files import data_folder
 from pyvision.offline.model import find_plan
 from pyvision.offline.modules import pyvision_offline
-from pyvision.offline.plans import MODULES, Cell, Finding, Found, Plan, next_step, parse_finding
+from pyvision.offline.plans import (
+    MODULES,
+    CellFindings,
+    MeasuredAnswer,
+    MeasurementPlan,
+    PlannedCell,
+    next_step,
+    parse_finding,
+)
 from pyvision.offline.wording import read_question
 from pyvision.text import prompts
 from tests.offline.test_choice import QUESTIONS
@@ -27,7 +35,7 @@ CELLS = {
 }
 
 
-CELLS["difference"] = Cell("", "difference", (0, 1))
+CELLS["difference"] = PlannedCell("", "difference", (0, 1))
 
 
 def read_imports(code: str) -> list[ast.ImportFrom]:
@@ -71,18 +79,25 @@ def test_a_comparison_gets_both_images() -> None:
     assert "compare_images(image_clue_0, image_clue_1)" in CELLS["difference"].code
 
 
-LOOK, OTHER = Cell("", "around"), Cell("", "text")
-LOOKS = Plan(
-    (LOOK, LOOK, LOOK, OTHER), lambda found: Found("", text) if (text := found.text("text")) else None
+LOOK, OTHER = PlannedCell("", "around"), PlannedCell("", "text")
+LOOKS = MeasurementPlan(
+    (LOOK, LOOK, LOOK, OTHER),
+    lambda found: MeasuredAnswer("", text) if (text := found.text("text")) else None,
 )
 
 
 @pytest.mark.parametrize(
     ("finding", "next_cell"),
-    [(Finding({"text": "STOP", "confident": False}), LOOK), (Finding({"text": ""}), OTHER), (None, OTHER)],
+    [
+        (CellFindings({"text": "STOP", "confident": False}), LOOK),
+        (CellFindings({"text": ""}), OTHER),
+        (None, OTHER),
+    ],
     ids=["it found something", "it found nothing", "it failed"],
 )
-def test_a_cell_is_repeated_only_if_it_found_something(finding: Finding | None, next_cell: Cell) -> None:
+def test_a_cell_is_repeated_only_if_it_found_something(
+    finding: CellFindings | None, next_cell: PlannedCell
+) -> None:
     assert next_step(LOOKS, [finding], last_turn=False) is next_cell
 
 
@@ -103,7 +118,7 @@ def test_output_without_a_result_gives_nothing() -> None:
 
 
 def test_a_value_of_another_type_gives_nothing() -> None:
-    finding = Finding(
+    finding = CellFindings(
         {"count": "7", "flag": 1, "text": 3, "texts": ["a", 1], "boxes": [[1, 2, 3]], "n": True}
     )
     assert finding.whole("count") is None
@@ -115,8 +130,8 @@ def test_a_value_of_another_type_gives_nothing() -> None:
 
 
 def test_only_true_is_confident() -> None:
-    assert not Finding({"confident": "true"}).confident
-    assert not Finding({"confident": 1}).confident
+    assert not CellFindings({"confident": "true"}).confident
+    assert not CellFindings({"confident": 1}).confident
 
 
 @given(st.text())
@@ -130,7 +145,7 @@ VALUES = st.text() | st.lists(st.text() | st.integers(), max_size=3)
 
 @given(st.dictionaries(st.text(max_size=5), VALUES, max_size=3))
 def test_no_finding_holds_markup(values: dict[str, object]) -> None:
-    finding = Finding(values)
+    finding = CellFindings(values)
     for key in values:
         texts = (finding.text(key) or "", *(finding.texts(key) or ()))
         assert not set("".join(texts)) & set("\\{}<>\n")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
 from pyvision.text.replies import find_code
-from pyvision.text.tool_calls import CellStream, as_text, code_of, render_reply
+from pyvision.text.tool_calls import PartialCell, as_text, code_of, render_reply
 from pyvision.types import Message, Picture, Reply, Text, ToolCall
 from tests.doubles import picture
 
@@ -23,7 +23,7 @@ def call(arguments: str, name: str = "run_python", *, is_free_form: bool = False
 
 
 def streamed(arguments: str, size: int, *, is_free_form: bool = False) -> str:
-    stream = CellStream(is_free_form=is_free_form)
+    stream = PartialCell(is_free_form=is_free_form)
     pieces = [stream.feed(arguments[at : at + size]) for at in range(0, len(arguments), size)]
     return "".join([*pieces, stream.end()])
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from benchmarks.worlds.debates.scenes import COLOURS, SHAPES, SIZES, Query, Scene
 from pyvision.models.streaming import in_one_piece
-from pyvision.strategies.bdog.graphs import Edge, Graph, Node, read_graph
+from pyvision.strategies.bdog.graphs import Edge, Graph, GraphNode, read_graph
 from pyvision.strategies.bdog.roles import find_choice
 from pyvision.types import Message, Reply, Sampling, Usage
 
@@ -135,18 +135,18 @@ class RoleModel:
         if self._errs("ghost", error, rng):
             ghost = random.Random(f"{self._scene.id} ghost")
             pairs = (("colour", ghost.choice(COLOURS)), ("size", ghost.choice(SIZES)))
-            nodes.append(Node("ghost", ghost.choice(SHAPES), pairs))
+            nodes.append(GraphNode("ghost", ghost.choice(SHAPES), pairs))
         ids = {node.id for node in nodes}
         edges = [e for e in self._truth.edges if {e.source, e.target} <= ids]
         edges = [self._turn(edge, rng) if self._errs(f"{edge}", error, rng) else edge for edge in edges]
         return Graph(tuple(nodes), tuple(dict.fromkeys(edges)))
 
-    def _perceive_node(self, node: Node, error: float, rng: random.Random) -> Node:
+    def _perceive_node(self, node: GraphNode, error: float, rng: random.Random) -> GraphNode:
         true = dict(node.attributes)
         shape = self._maybe_flip(f"{node.id} shape", node.name, SHAPES, error, rng)
         colour = self._maybe_flip(f"{node.id} colour", true["colour"], COLOURS, error, rng)
         size = self._maybe_flip(f"{node.id} size", true["size"], SIZES, error, rng)
-        return Node(node.id, shape, (("colour", colour), ("size", size)))
+        return GraphNode(node.id, shape, (("colour", colour), ("size", size)))
 
     def _maybe_flip(
         self, item: str, value: str, values: Sequence[str], error: float, rng: random.Random
@@ -169,7 +169,7 @@ class RoleModel:
         merged = self._merge(graph, relevant, rng)
         return merged.only({n.id for n in merged.nodes if self._matters(n, rng)})
 
-    def _matters(self, node: Node, rng: random.Random) -> bool:
+    def _matters(self, node: GraphNode, rng: random.Random) -> bool:
         return self._query.matters(node) != self._errs(f"{node.id} matters", self._abilities.relevance, rng)
 
     def _merge(self, one: Graph, other: Graph, rng: random.Random) -> Graph:
@@ -188,8 +188,8 @@ class RoleModel:
         return Graph(nodes, tuple(edges))
 
     def _node(
-        self, one: Node | None, other: Node | None, truth: Node | None, rng: random.Random
-    ) -> Node | None:
+        self, one: GraphNode | None, other: GraphNode | None, truth: GraphNode | None, rng: random.Random
+    ) -> GraphNode | None:
         if one is None or other is None:
             there = self._judge(f"{one or other}", one is not None, other is not None, truth is not None, rng)
             return (one or other) if there else None
@@ -200,7 +200,9 @@ class RoleModel:
             key: self._judge(f"{one.id} {key}", first.get(key), second.get(key), true.get(key), rng)
             for key in first | second
         }
-        return Node(one.id, name or one.name, tuple((key, value) for key, value in pairs.items() if value))
+        return GraphNode(
+            one.id, name or one.name, tuple((key, value) for key, value in pairs.items() if value)
+        )
 
     def _judge(self, item: str, one: Value, other: Value, right: Value | None, rng: random.Random) -> Value:
         """One of two versions: the correct one, unless the judgement errs; a random one if neither is correct."""

@@ -18,10 +18,10 @@ from pyvision.events import Event
 from pyvision.experiments.bdog_analysis.statistics import Share
 from pyvision.images.read import read
 from pyvision.models.streaming import in_one_piece
-from pyvision.runs.report.debates import Record, record
+from pyvision.runs.report.debates import DebateRecord, record
 from pyvision.solve import solve
 from pyvision.strategies.bdog import Bdog
-from pyvision.strategies.bdog.graphs import Edge, Graph, Node
+from pyvision.strategies.bdog.graphs import Edge, Graph, GraphNode
 from pyvision.types import Message, Question, Reply, Sampling
 
 MODES: Mapping[str, Bdog] = {
@@ -87,7 +87,7 @@ def cases(count: int, shapes: int, kinds: Sequence[str] = tuple(KINDS)) -> tuple
 
 
 @cache
-def play(case: Case, options: Bdog, abilities: Abilities, limits: Limits | None = None) -> Record:
+def play(case: Case, options: Bdog, abilities: Abilities, limits: Limits | None = None) -> DebateRecord:
     """Run one case in one mode; the target is the letter of the correct choice."""
     events: list[Event] = []
     model = RoleModel(case.scene, case.query, abilities)
@@ -148,14 +148,14 @@ class SceneReader:
 
 def scene_graph(boxes: Sequence[Sequence[Mapping[str, Any]]]) -> Graph:
     """The exact graph of a sample: a node for each grey box, one for each item in it, and an edge between them."""
-    nodes: list[Node] = []
+    nodes: list[GraphNode] = []
     edges: list[Edge] = []
     for box, items in enumerate(boxes, start=1):
-        nodes.append(Node(f"box{box}", f"box {box}"))
+        nodes.append(GraphNode(f"box{box}", f"box {box}"))
         for number, item in enumerate(items, start=1):
             identity = f"item{box}.{number}"
             pairs = tuple((key, str(item[key])) for key in ("color", "size", "x_loc", "y_loc"))
-            nodes.append(Node(identity, str(item["type"]), pairs))
+            nodes.append(GraphNode(identity, str(item["type"]), pairs))
             edges.append(Edge(identity, f"box{box}", "in"))
     return Graph(tuple(nodes), tuple(edges))
 
@@ -175,7 +175,7 @@ def play_samples(folder: Path) -> str:
     )
 
 
-def play_sample(folder: Path, sample: Mapping[str, Any]) -> Record:
+def play_sample(folder: Path, sample: Mapping[str, Any]) -> DebateRecord:
     """Debate one sample, with its images."""
     events: list[Event] = []
     question = Question(sample["question"], tuple(read(folder / image) for image in sample["images"]))

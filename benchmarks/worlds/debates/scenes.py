@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pyvision.strategies.bdog.graphs import Edge, Graph, Node
+from pyvision.strategies.bdog.graphs import Edge, Graph, GraphNode
 from pyvision.types import Picture
 
 SHAPES = ("circle", "square", "triangle", "star")
@@ -47,7 +47,7 @@ class Scene:
     @property
     def graph(self) -> Graph:
         """The exact graph: a node for each shape, with an edge to the next shape in its row and in its column."""
-        nodes = tuple(Node(s.id, s.shape, (("colour", s.colour), ("size", s.size))) for s in self.shapes)
+        nodes = tuple(GraphNode(s.id, s.shape, (("colour", s.colour), ("size", s.size))) for s in self.shapes)
         rows = [
             Edge(a.id, b.id, LEFT) for a in self.shapes for b in self.shapes if _next(a, b, self.shapes, "x")
         ]
@@ -112,7 +112,7 @@ class Query:
     text: str
     choices: tuple[str, ...]
     answer: Callable[[Graph], str | None]
-    matters: Callable[[Node], bool]
+    matters: Callable[[GraphNode], bool]
 
 
 def query(scene: Scene, kind: str) -> Query | None:
@@ -130,7 +130,7 @@ def query(scene: Scene, kind: str) -> Query | None:
 def _attribute(rng: random.Random) -> Query:
     shape, size = rng.choice(SHAPES), rng.choice(SIZES)
 
-    def matters(node: Node) -> bool:
+    def matters(node: GraphNode) -> bool:
         return node.name == shape
 
     def answer(graph: Graph) -> str | None:
@@ -143,7 +143,7 @@ def _attribute(rng: random.Random) -> Query:
 def _relation(rng: random.Random) -> Query:
     shape, colour = rng.choice(SHAPES), rng.choice(COLOURS)
 
-    def is_target(node: Node) -> bool:
+    def is_target(node: GraphNode) -> bool:
         return node.name == shape and get_attribute(node, "colour") == colour
 
     def answer(graph: Graph) -> str | None:
@@ -159,7 +159,7 @@ def _relation(rng: random.Random) -> Query:
 def _count(rng: random.Random) -> Query:
     colour = rng.choice(COLOURS)
 
-    def matters(node: Node) -> bool:
+    def matters(node: GraphNode) -> bool:
         return get_attribute(node, "colour") == colour
 
     def answer(graph: Graph) -> str | None:
@@ -172,7 +172,7 @@ def _logic(rng: random.Random) -> Query:
     shape, size = rng.choice(SHAPES), rng.choice(SIZES)
     other = rng.choice(COLOURS)
 
-    def matters(node: Node) -> bool:
+    def matters(node: GraphNode) -> bool:
         return node.name == shape or get_attribute(node, "colour") == other
 
     def answer(graph: Graph) -> str | None:
@@ -184,7 +184,7 @@ def _logic(rng: random.Random) -> Query:
     return Query("logic", text, tuple(_VERDICT.values()), answer, matters)
 
 
-def get_attribute(node: Node, attribute: str) -> str:
+def get_attribute(node: GraphNode, attribute: str) -> str:
     """The value of an attribute, empty if it is missing."""
     return dict(node.attributes).get(attribute, "")
 

@@ -29,12 +29,18 @@ from pyvision.experiments.vdebugger_training.dataset import (
     inject,
 )
 from pyvision.experiments.vdebugger_training.evaluation import Debugged, format_rows, measure, table
-from pyvision.experiments.vdebugger_training.fine_tuning import Progress, train
+from pyvision.experiments.vdebugger_training.fine_tuning import TrainingStep, train
 from pyvision.experiments.vdebugger_training.local_model import Local, LocalDebugger
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
 from pyvision.experiments.vdebugger_training.packing import Packing, TokenBudget, format_case, pack
 from pyvision.experiments.vdebugger_training.recipe import Recipe
-from pyvision.experiments.vdebugger_training.records import Decoding, Example, Injected, Program, read
+from pyvision.experiments.vdebugger_training.records import (
+    Decoding,
+    Injected,
+    ScoredProgram,
+    TrainingExample,
+    read,
+)
 
 ROUNDS = 3
 Tell = Callable[[str], None]
@@ -161,7 +167,7 @@ def _debugger(size: Size, folder: Path, name: str, log: _Log, *, feedback: bool)
         each for decoding in _DECODINGS for each in read(data / InjectionConfig(decoding).file, Injected)
     ]
     how = Packing(feedback=feedback, held_out=0.0, seed=size.seed)
-    packed = pack(tuple(read(data / PROGRAMS, Program)), injected, how)
+    packed = pack(tuple(read(data / PROGRAMS, ScoredProgram)), injected, how)
     examples = (*packed["critic/train-mix"], *packed["refiner/train"])
     out = folder / name.replace(" ", "_")
     trained = _train(examples, folder / "filler", out, size, size.debugger_epochs, log)
@@ -170,9 +176,9 @@ def _debugger(size: Size, folder: Path, name: str, log: _Log, *, feedback: bool)
 
 
 def _train(  # noqa: PLR0913, PLR0917 - all are needed for a training
-    examples: Sequence[Example], start: Path, out: Path, size: Size, epochs: int, log: _Log
+    examples: Sequence[TrainingExample], start: Path, out: Path, size: Size, epochs: int, log: _Log
 ) -> Path:
-    def tell(progress: Progress) -> None:
+    def tell(progress: TrainingStep) -> None:
         if progress.step in (1, progress.total) or progress.step % 100 == 0:
             log(f"{out.name}: {progress}")
 
@@ -196,15 +202,15 @@ def _tests(
     return {NEW_SCENES: _Test(first, attempt), NEW_SHAPES: _Test(_mix(pipeline.folder, how), shaped)}
 
 
-def _mix(folder: Path, how: InjectionConfig) -> list[Program]:
+def _mix(folder: Path, how: InjectionConfig) -> list[ScoredProgram]:
     """Held-out programs, alternately correct and broken; never both for one question."""
     broken = {each.of: each for each in read(folder / how.file, Injected) if each.fate == "wrong"}
-    programs: list[Program] = []
-    for right in read(folder / PROGRAMS, Program):
+    programs: list[ScoredProgram] = []
+    for right in read(folder / PROGRAMS, ScoredProgram):
         error = broken.get(right.id)
         is_next_broken = sum(not each.is_right for each in programs) * 2 <= len(programs)
         if error is not None and is_next_broken:
-            programs.append(Program(right.id, right.task, error.program, error.executed, 0.0))
+            programs.append(ScoredProgram(right.id, right.task, error.program, error.executed, 0.0))
         elif not is_next_broken:
             programs.append(right)
     return programs
@@ -212,7 +218,7 @@ def _mix(folder: Path, how: InjectionConfig) -> list[Program]:
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    programs: Sequence[Program]
+    programs: Sequence[ScoredProgram]
     attempt: Attempts
 
 

@@ -14,7 +14,7 @@ from pyvision.experiments.vdebugger_training.local_model import Local
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
 from pyvision.experiments.vdebugger_training.masking import MASK, Masked, mask_somewhere
 from pyvision.experiments.vdebugger_training.packing import TokenBudget, encode_prompt
-from pyvision.experiments.vdebugger_training.records import Example
+from pyvision.experiments.vdebugger_training.records import TrainingExample
 
 CODER_INST, FILLER_INST, _DRILL_INST = "\n\n# Program\n", "\n\n# Whole\n", "\n\n# Names\n"
 _PATCH = ("left", "right", "upper", "lower", "height", "width", "horizontal_center", "vertical_center")
@@ -103,34 +103,34 @@ def _tokenizer(corpus: Sequence[str]) -> Any:
     )
 
 
-def coder_examples(cases: Sequence[Case], seed: int) -> Iterator[Example]:
+def coder_examples(cases: Sequence[Case], seed: int) -> Iterator[TrainingExample]:
     """Examples of a program for a question."""
     chance = random.Random(seed)
     for case in cases:
-        yield Example(f"# {case.task}", CODER_INST, some_variant(case, chance))
+        yield TrainingExample(f"# {case.task}", CODER_INST, some_variant(case, chance))
 
 
-def filler_examples(cases: Sequence[Case], seed: int) -> Iterator[Example]:
+def filler_examples(cases: Sequence[Case], seed: int) -> Iterator[TrainingExample]:
     """Examples of a filled mask."""
     chance = random.Random(seed)
     for case in cases:
         program = some_variant(case, chance)
         masked = mask_somewhere(program, chance)
-        yield Example(f"# {case.task}\n{masked.text}", FILLER_INST, program)
+        yield TrainingExample(f"# {case.task}\n{masked.text}", FILLER_INST, program)
 
 
-def drills(count: int, seed: int) -> Iterator[Example]:
+def drills(count: int, seed: int) -> Iterator[TrainingExample]:
     """Lists of names to copy, which a model has to learn first in order to write programs."""
     chance = random.Random(seed)
     for _ in range(count):
         yield _drill(chance)
 
 
-def _drill(chance: random.Random) -> Example:
+def _drill(chance: random.Random) -> TrainingExample:
     names = [f"{chance.choice(COLOURS)} {chance.choice(SHAPES)}" for _ in range(chance.randint(2, 8))]
     names += chance.sample(SHAPES, 2)
     chance.shuffle(names)
-    return Example(f"# {', a '.join(names)}", _DRILL_INST, repr(names))
+    return TrainingExample(f"# {', a '.join(names)}", _DRILL_INST, repr(names))
 
 
 def first_programs(coder: Local, cases: Sequence[Case], token_budget: TokenBudget) -> dict[str, str]:

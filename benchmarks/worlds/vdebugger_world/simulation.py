@@ -13,7 +13,7 @@ from pyvision.bench.samples import Sample
 from pyvision.errors import FormatError
 from pyvision.experiments.vdebugger_training.evaluation import Debugged, Round
 from pyvision.experiments.vdebugger_training.packing import format_case
-from pyvision.experiments.vdebugger_training.records import Program
+from pyvision.experiments.vdebugger_training.records import ScoredProgram
 from pyvision.strategies.vdebugger.programs import FORMS, canonical, program_in
 from pyvision.strategies.vdebugger.verdicts import mark_program, marks_in
 
@@ -47,12 +47,12 @@ class Attempts:
     interpreter: Interpreter
     written: Mapping[str, str]
 
-    def __call__(self, sample: Sample, program: str | None = None) -> Program:
+    def __call__(self, sample: Sample, program: str | None = None) -> ScoredProgram:
         case = self.cases[sample.id]
         text = self.written[case.id] if program is None else program
         text = canonical(text, FORMS[case.form].signature).text
         executed, answer = self.interpreter.run(case.scene, text, case.form)
-        return Program(case.id, case.task, text, executed, float(is_right(case, answer)))
+        return ScoredProgram(case.id, case.task, text, executed, float(is_right(case, answer)))
 
     @staticmethod
     def sample(case: Case) -> Sample:
@@ -67,7 +67,7 @@ def attempt_in(
 
 
 def debug(
-    programs: Sequence[Program], attempt: Attempts, debugger: Debugger, rounds: int, *, feedback: bool
+    programs: Sequence[ScoredProgram], attempt: Attempts, debugger: Debugger, rounds: int, *, feedback: bool
 ) -> list[Debugged]:
     """Critique, refine and run again, until each program is accepted, repeated, or out of rounds.
 
@@ -92,7 +92,7 @@ def debug(
 class _Progress:
     """The programs and verdicts of one question so far."""
 
-    def __init__(self, programs: list[Program]) -> None:
+    def __init__(self, programs: list[ScoredProgram]) -> None:
         self.programs = programs
         self.verdicts: list[bool] = []
         self.is_closed = False
@@ -101,7 +101,7 @@ class _Progress:
         self.verdicts.append(score > THRESHOLD)
         self.is_closed = self.verdicts[-1]
 
-    def add(self, program: Program | None) -> None:
+    def add(self, program: ScoredProgram | None) -> None:
         if program is None or program.program in {each.program for each in self.programs}:
             self.is_closed = True
         else:
@@ -113,7 +113,7 @@ class _Progress:
         return Debugged(self.programs[0].id, tuple(rounds))
 
 
-def _latest(questions: Sequence[_Progress]) -> list[Program]:
+def _latest(questions: Sequence[_Progress]) -> list[ScoredProgram]:
     return [question.programs[-1] for question in questions]
 
 
@@ -131,7 +131,7 @@ def _refine(
         question.add(_run(question.programs[-1], reply, attempt))
 
 
-def _run(latest: Program, reply: str, attempt: Attempts) -> Program | None:
+def _run(latest: ScoredProgram, reply: str, attempt: Attempts) -> ScoredProgram | None:
     case = attempt.cases[latest.id]
     try:
         program = program_in(reply, FORMS[case.form].signature)

@@ -46,7 +46,7 @@ Verdict: TypeAlias = Literal["effect", "no effect shown", "too few repeats", "no
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AuditQuestion:
     """One question of an audit. needs: the two ablations that it compares. meaning: a sentence with `{value}` or
     `{signed}` for the estimate in percent.
 
@@ -64,7 +64,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """The answer to one question. n: the samples that it is estimated from; unpaired: the others.
 
     p: adjusted for the number of findings.
@@ -85,7 +85,7 @@ class Audit:
     """Accuracy by ablation, and the findings. not_asked: titles of the questions whose ablations are missing."""
 
     ablations: Mapping[str, Estimate | None]
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
     not_asked: tuple[str, ...]
 
 
@@ -114,7 +114,7 @@ def audit_report(audit: Audit, title: str, warnings: tuple[Section, ...] = ()) -
     )
 
 
-def format_meaning(finding: Finding) -> str:
+def format_meaning(finding: AuditFinding) -> str:
     """The finding as a sentence, and whether it is an effect."""
     found = finding.estimate
     if found is None:
@@ -138,11 +138,11 @@ def _check(ablations: Mapping[str, Sequence[Result]]) -> None:
 
 
 def _finding(
-    question: Question,
+    question: AuditQuestion,
     ids: Mapping[str, set[str]],
     values: Mapping[str, Mapping[str, tuple[float, ...]]],
     showing: set[str],
-) -> Finding:
+) -> AuditFinding:
     asked = [ids[name] for name in question.needs]
     # the ablation `oracle` only has the samples with a box
     every = ids["oracle"] if "oracle" in question.needs else set.union(*asked)
@@ -152,7 +152,7 @@ def _finding(
     usable = [key for key in scored if all(len(values[name][key]) >= _REPEATS for name in question.repeated)]
     estimate = question.estimate([(first[key], second[key]) for key in usable])
     missing: Verdict = "too few repeats" if scored and not usable else "no samples"
-    return Finding(
+    return AuditFinding(
         question.key,
         question.title,
         question.meaning,
@@ -163,14 +163,14 @@ def _finding(
     )
 
 
-def _decide(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def _decide(findings: Sequence[AuditFinding]) -> tuple[AuditFinding, ...]:
     """The findings with their p-values adjusted, and with the verdicts that follow."""
     p_values = [found.p for each in findings if (found := each.estimate) and found.p is not None]
     adjusted = iter(holm(p_values))
     return tuple(_judge(each, next(adjusted)) if each.estimate else each for each in findings)
 
 
-def _judge(finding: Finding, p: float) -> Finding:
+def _judge(finding: AuditFinding, p: float) -> AuditFinding:
     return replace(finding, p=p, verdict="effect" if p < ALPHA else "no effect shown")
 
 
@@ -189,7 +189,7 @@ def _ablations(audit: Audit) -> Section:
     return Section("Accuracy by ablation", (Table(("ablation", "scored", "%", "95 % interval"), rows),))
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: AuditFinding) -> tuple[str, ...]:
     found = finding.estimate
     n = found.n if found else 0
     return (
@@ -221,8 +221,8 @@ _REMARKS: Mapping[Verdict, str] = {
     "no effect shown": "(Within what chance gives in an audit with so many findings: there may be no effect.)",
 }
 
-QUESTIONS: tuple[Question, ...] = (
-    Question(
+QUESTIONS: tuple[AuditQuestion, ...] = (
+    AuditQuestion(
         "only_with_tools",
         "solved only with tools",
         ("tools", "direct"),
@@ -231,7 +231,7 @@ QUESTIONS: tuple[Question, ...] = (
         "benefit of the tools.",
         repeated=("tools", "direct"),
     ),
-    Question(
+    AuditQuestion(
         "harmed",
         "harmed by tools",
         ("direct", "tools"),
@@ -240,21 +240,21 @@ QUESTIONS: tuple[Question, ...] = (
         "by the tools.",
         repeated=("direct", "tools"),
     ),
-    Question(
+    AuditQuestion(
         "gain",
         "gain from tools",
         ("tools", "direct"),
         difference_interval,
         "Overall, tools change accuracy by {signed} points.",
     ),
-    Question(
+    AuditQuestion(
         "execution",
         "gain from running the cells",
         ("tools", "not_run"),
         difference_interval,
         "Running the code adds {signed} points over writing it without getting any output.",
     ),
-    Question(
+    AuditQuestion(
         "form",
         "gain from the format alone",
         ("not_run", "direct"),
@@ -262,35 +262,35 @@ QUESTIONS: tuple[Question, ...] = (
         "Writing code that never runs adds {signed} points over a plain answer: the effect of the prompt and of "
         "longer reasoning.",
     ),
-    Question(
+    AuditQuestion(
         "results",
         "gain from seeing results",
         ("tools", "format_only"),
         difference_interval,
         "Seeing what the cells return adds {signed} points over the same tools with their results withheld.",
     ),
-    Question(
+    AuditQuestion(
         "format_only",
         "gain with results withheld",
         ("format_only", "direct"),
         difference_interval,
         "Tools whose results are withheld add {signed} points over a plain answer: the effect of being offered them.",
     ),
-    Question(
+    AuditQuestion(
         "result_only",
         "gain from results alone",
         ("result_only", "direct"),
         difference_interval,
         "The results of the cells, without the reasoning that led to them, add {signed} points over a plain answer.",
     ),
-    Question(
+    AuditQuestion(
         "reasoning",
         "gain from the reasoning",
         ("tools", "result_only"),
         difference_interval,
         "The reasoning around the cells adds {signed} points over their results alone.",
     ),
-    Question(
+    AuditQuestion(
         "blank",
         "solved with grey figures too",
         ("tools", "blank"),
@@ -300,7 +300,7 @@ QUESTIONS: tuple[Question, ...] = (
         repeated=("tools",),
         only_with_figures=True,
     ),
-    Question(
+    AuditQuestion(
         "swapped",
         "solved with wrong figures too",
         ("tools", "swapped"),
@@ -310,7 +310,7 @@ QUESTIONS: tuple[Question, ...] = (
         repeated=("tools",),
         only_with_figures=True,
     ),
-    Question(
+    AuditQuestion(
         "oracle",
         "solved only with the right crop",
         ("oracle", "tools"),

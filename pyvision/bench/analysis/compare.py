@@ -38,7 +38,7 @@ Verdict: TypeAlias = Literal["better", "worse", "alike", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ComparedRun:
     """One experiment with the name that the comparison shows."""
 
     name: str
@@ -73,7 +73,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class AverageCost:
     """What one record of a run takes on average; cost is None if no price is known."""
 
     tokens: float
@@ -96,7 +96,7 @@ class EqualBudget:
     comparison: Comparison
 
 
-def compare(first: Run, *others: Run, detect: float | None = None) -> tuple[Comparison, ...]:
+def compare(first: ComparedRun, *others: ComparedRun, detect: float | None = None) -> tuple[Comparison, ...]:
     """Each run against the first, paired by sample id, with verdicts that count the number of comparisons.
 
     detect: the difference to detect, as a share; None for the observed one. Raises ConfigError if two share no
@@ -113,7 +113,7 @@ def decide(pairs: Sequence[Comparison], detect: float | None = None) -> tuple[Co
     )
 
 
-def at_equal_tokens(one: Run, other: Run, *, seed: int = 0) -> EqualBudget:
+def at_equal_tokens(one: ComparedRun, other: ComparedRun, *, seed: int = 0) -> EqualBudget:
     """Let the cheaper of two runs vote until both spend the same. Raises ConfigError if that is impossible.
 
     Uses the samples with a score in the dearer run and with all repeats in the cheaper one.
@@ -173,10 +173,10 @@ def compare_values(
     )
 
 
-def price(run: Run) -> Price:
+def price(run: ComparedRun) -> AverageCost:
     """The means over the records of a run, which has at least one."""
     costs = [each.record.cost for each in run.results if each.record.cost is not None]
-    return Price(
+    return AverageCost(
         tokens=fmean(each.tokens for each in run.results),
         cost=fmean(costs) if costs else None,
         seconds=fmean(each.record.seconds for each in run.results),
@@ -202,7 +202,7 @@ def ballot(result: Result) -> str | None:
     return "".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".")
 
 
-def _pair(first: Run, second: Run) -> Comparison:
+def _pair(first: ComparedRun, second: ComparedRun) -> Comparison:
     ours, theirs = values_by_sample(first.results), values_by_sample(second.results)
     every = group_by_sample(first.results).keys() | group_by_sample(second.results).keys()
     shared = sorted(ours.keys() & theirs.keys())
@@ -280,7 +280,7 @@ def _check_repeats(name: str, most: int, needed: int) -> None:
         )
 
 
-def _score(run: Run) -> dict[str, tuple[Result, ...]]:
+def _score(run: ComparedRun) -> dict[str, tuple[Result, ...]]:
     """Sample id -> its scored repeats, without the samples that have none."""
     groups = group_by_sample(each for each in run.results if each.value is not None)
     return {key: group for key, group in groups.items() if group}

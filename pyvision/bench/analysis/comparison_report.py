@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pyvision.bench.analysis.compare import Comparison, EqualBudget, Run, compare, price
+from pyvision.bench.analysis.compare import ComparedRun, Comparison, EqualBudget, compare, price
 from pyvision.bench.analysis.document import (
     Document,
     Items,
@@ -29,7 +29,7 @@ _PRICES = "Accuracy and price"  # the section that has the plot
 
 
 def compare_report(
-    runs: Sequence[Run],
+    runs: Sequence[ComparedRun],
     budgets: Sequence[EqualBudget] = (),
     *,
     detect: float | None = None,
@@ -48,7 +48,7 @@ def compare_report(
 
 
 def illustrate_comparison(
-    runs: Sequence[Run],
+    runs: Sequence[ComparedRun],
     budgets: Sequence[EqualBudget] = (),
     *,
     detect: float | None = None,
@@ -102,7 +102,7 @@ def format_verdict(pair: Comparison) -> str:
     )
 
 
-def _prices(runs: Sequence[Run]) -> Section:
+def _prices(runs: Sequence[ComparedRun]) -> Section:
     rows = []
     for run in runs:
         found, paid = accuracy(run.results), price(run)
@@ -196,7 +196,7 @@ def _format_test(pair: Comparison) -> tuple[str, str, str]:
     return (*only, format_probability(pair.p))
 
 
-def _price_plot(runs: Sequence[Run]) -> tuple[Plot, ...]:
+def _price_plot(runs: Sequence[ComparedRun]) -> tuple[Plot, ...]:
     """No plot where nothing was spent: all points would lie on one line."""
     prices = {run.name: price(run) for run in runs}
     costs = {name: each.cost for name, each in prices.items() if each.cost is not None}

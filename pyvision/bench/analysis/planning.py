@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
 
-from pyvision.bench.analysis.compare import Run
+from pyvision.bench.analysis.compare import ComparedRun
 from pyvision.bench.analysis.document import Document, Paragraph, Part, Section, Table, format_percent
 from pyvision.bench.analysis.statistics import (
     ALPHA,
@@ -46,7 +46,7 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class PlannedUsage:
     """What one experiment of the planned size would use. cost: None if no price is known."""
 
     name: str
@@ -74,14 +74,14 @@ class SampleSize:
     deviation: Deviation
     available: int | None
     detectable: float | None
-    spending: tuple[Spending, ...]
+    spending: tuple[PlannedUsage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
     """A finished experiment to learn from. price: of its model, if a table has it."""
 
-    run: Run
+    run: ComparedRun
     price: Price | None = None
 
 
@@ -107,7 +107,7 @@ def plan_samples(
     )
 
 
-def find_deviation(runs: Sequence[Run], detect: float, repeats: int) -> Deviation:
+def find_deviation(runs: Sequence[ComparedRun], detect: float, repeats: int) -> Deviation:
     """The deviation with so many repeats. Raises ConfigError for runs that share too few samples."""
     if len(runs) > 1:
         return _between(runs[0], runs[1], repeats)
@@ -132,7 +132,7 @@ def plan_report(found: SampleSize, dataset: str = "") -> Document:
     )
 
 
-def _between(first: Run, second: Run, repeats: int) -> Deviation:
+def _between(first: ComparedRun, second: ComparedRun, repeats: int) -> Deviation:
     """From two pilots. With s² the variance of the samples' differences over R repeats and v the variance between
     repeats of one sample, that over K repeats is s² + v (1/K - 1/R), for each run; v is unknown without repeats."""
     ours, theirs = values_by_sample(first.results), values_by_sample(second.results)
@@ -159,7 +159,7 @@ def _between(first: Run, second: Run, repeats: int) -> Deviation:
     )
 
 
-def _independent(run: Run, detect: float, repeats: int) -> Deviation:
+def _independent(run: ComparedRun, detect: float, repeats: int) -> Deviation:
     """From one pilot: the variance of a sample's mean over the repeats, twice."""
     groups = list(values_by_sample(run.results).values())
     if len(groups) < 2:
@@ -188,7 +188,7 @@ def _check_possible(detect: float, deviation: Deviation) -> None:
         )
 
 
-def _spending(pilot: Pilot, answers: int) -> Spending:
+def _spending(pilot: Pilot, answers: int) -> PlannedUsage:
     """The means of the pilot's answers, times the planned number."""
     records = [result.record for result in pilot.run.results]
     usage = Usage(
@@ -202,7 +202,7 @@ def _spending(pilot: Pilot, answers: int) -> Spending:
         cost = pilot.price.of(usage) / len(records)
     elif len(costs) == len(records):
         cost = fmean(costs)
-    return Spending(
+    return PlannedUsage(
         pilot.run.name,
         answers,
         round(usage.input_tokens / len(records) * answers),
@@ -234,7 +234,7 @@ def _compare_available(found: SampleSize, dataset: str) -> str:
     )
 
 
-def _cost(spending: Sequence[Spending]) -> Section:
+def _cost(spending: Sequence[PlannedUsage]) -> Section:
     if not spending:
         remark = "Unknown without a pilot: give the folder of an experiment with --pilot."
         return Section("Cost", (Paragraph(remark),))

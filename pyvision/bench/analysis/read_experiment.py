@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.analysis.compare import Run
+from pyvision.bench.analysis.compare import ComparedRun
 from pyvision.bench.analysis.document import format_interval, format_percent
-from pyvision.bench.analysis.report import Reference, Subject
+from pyvision.bench.analysis.report import Subject
 from pyvision.bench.analysis.statistics import mean_interval
 from pyvision.bench.analysis.taxonomy import count_tools
+from pyvision.bench.datasets.registry import Reference
 from pyvision.bench.experiment import reproduce_command
 from pyvision.bench.grading import describe_metric
 from pyvision.bench.judge import VERDICTS, Verdicts
@@ -64,14 +65,16 @@ def read_results(folder: Path, metric: str | None = None) -> tuple[Result, ...]:
         return _results(store, metric)
 
 
-def read_runs(folders: list[Path], metric: str | None = None) -> tuple[Run, ...]:
+def read_runs(folders: list[Path], metric: str | None = None) -> tuple[ComparedRun, ...]:
     """Runs for a comparison, named by their folders. Raises ConfigError for fewer than two."""
     if len(folders) < 2:
         raise ConfigError("a comparison needs two folders or more")
     short = [folder.resolve().name for folder in folders]
     names = short if len(set(short)) == len(short) else [str(folder) for folder in folders]
     check_comparable(folders, metric)
-    return tuple(Run(name, read_results(folder, metric)) for name, folder in zip(names, folders, strict=True))
+    return tuple(
+        ComparedRun(name, read_results(folder, metric)) for name, folder in zip(names, folders, strict=True)
+    )
 
 
 def check_comparable(folders: Sequence[Path], metric: str | None = None) -> None:
@@ -105,7 +108,7 @@ def references_of(folder: Path) -> tuple[Reference, ...]:
         row = find_dataset(str(dataset["name"]))
     except ConfigError:  # from an older release, or a custom table
         return ()
-    return tuple(Reference(each.model, each.value, each.source) for each in row.references)
+    return row.references
 
 
 def dataset_name(configuration: dict[str, Any]) -> str:

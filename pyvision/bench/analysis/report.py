@@ -24,21 +24,13 @@ from pyvision.bench.analysis.statistics import Estimate
 from pyvision.bench.analysis.summary import JudgeCounts, Summary, summarise
 from pyvision.bench.analysis.taxonomy import SOURCE, PaperCounts, ToolCounts, paper_counts
 from pyvision.bench.analysis.tool_rules import TITLES
+from pyvision.bench.datasets.registry import Reference
 from pyvision.bench.experiment import reproduce_requirements
 from pyvision.bench.samples import Result
 from pyvision.types import Usage
 
 _MAX_REASONS = 10
 _MAX_ROWS = 100  # of the plot of categories
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A published result for the same benchmark, in the unit of its source."""
-
-    model: str
-    value: float
-    source: str
 
 
 @dataclass(frozen=True, slots=True)

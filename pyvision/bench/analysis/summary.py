@@ -25,7 +25,7 @@ class CategoryRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class TotalUsage:
     """What all records used. `cached_tokens` are part of the input; seconds are per record.
 
     cost: of the records with a known price; `unpriced` counts the others.
@@ -86,7 +86,7 @@ class Summary:
     categories: tuple[CategoryRow, ...]
     end_reasons: Mapping[EndReason, int]
     unscored_reasons: Mapping[str, int]
-    spending: Spending
+    spending: TotalUsage
     working: Working
     judges: tuple[JudgeCounts, ...] = ()
     remarked: int = 0
@@ -160,11 +160,11 @@ def _category(name: str, results: Sequence[Result]) -> CategoryRow:
     return CategoryRow(name, len(results), unscored, accuracy(results))
 
 
-def _spending(results: Sequence[Result]) -> Spending:
+def _spending(results: Sequence[Result]) -> TotalUsage:
     records = [each.record for each in results]
     prices = [record.cost for record in records if record.cost is not None]
     seconds = [record.seconds for record in records]
-    return Spending(
+    return TotalUsage(
         input_tokens=sum(record.input_tokens for record in records),
         cached_tokens=sum(record.cached_tokens for record in records),
         output_tokens=sum(record.output_tokens for record in records),

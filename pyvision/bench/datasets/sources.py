@@ -18,7 +18,7 @@ _BLOCK_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SampleSource:
     """Samples that can be read any number of times.
 
     identity: identifies these samples in the fingerprint of an experiment. count: the number of samples, if it is
@@ -55,7 +55,7 @@ class Source:
         return None
 
 
-def find_source(dataset: str, *, count: int, seed: int, difficulty: float) -> Source:
+def find_source(dataset: str, *, count: int, seed: int, difficulty: float) -> SampleSource:
     """The source of `bench run DATASET`; count, seed and difficulty are for generated sets. Raises ConfigError."""
     if dataset.startswith(_SYNTHETIC):
         return _open_synthetic(dataset.removeprefix(_SYNTHETIC), count, seed, difficulty)
@@ -83,23 +83,23 @@ def local_identity(path: Path) -> dict[str, Any]:
     return {"kind": "file", "source": path.resolve().name, "revision": f"sha256:{_hash(path)[:32]}"}
 
 
-def _open_synthetic(name: str, count: int, seed: int, difficulty: float) -> Source:
+def _open_synthetic(name: str, count: int, seed: int, difficulty: float) -> SampleSource:
     from pyvision.bench.synthetic import SETS, generate
 
     if name not in SETS:
         known = ", ".join(_SYNTHETIC + each for each in sorted(SETS))
         raise ConfigError(f"unknown set {_SYNTHETIC + name!r}; known sets are {known}")
     identity = {"kind": "synthetic", "source": name, "count": count, "seed": seed, "difficulty": difficulty}
-    return Source(
+    return SampleSource(
         f"{_SYNTHETIC}{name}", identity, lambda: generate(name, count, seed, difficulty=difficulty), count
     )
 
 
-def _open_source(source: str, name: str, identity: Mapping[str, Any]) -> Source:
-    return Source(name, identity, lambda: open_samples(source))
+def _open_source(source: str, name: str, identity: Mapping[str, Any]) -> SampleSource:
+    return SampleSource(name, identity, lambda: open_samples(source))
 
 
-def _open_registered(name: str) -> Source:
+def _open_registered(name: str) -> SampleSource:
     """A registered dataset: its file if there is one, else from the hub at a fixed revision."""
     from pyvision.bench.datasets.registry import find_dataset, open_dataset, where
 
@@ -108,7 +108,7 @@ def _open_registered(name: str) -> Source:
     path = where(row)
     place = local_identity(path) if path else {"kind": "remote", "source": row.source}
     metric = ":".join(part for part in (row.metric, row.flavour) if part)
-    return Source(name, {**place, "name": name}, lambda: open_dataset(row), metric=metric or None)
+    return SampleSource(name, {**place, "name": name}, lambda: open_dataset(row), metric=metric or None)
 
 
 def _check_id(sample_id: str, source: str, seen: set[str]) -> None:

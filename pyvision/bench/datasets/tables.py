@@ -31,7 +31,7 @@ _PATH_SEPARATOR = ";"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class TableRow:
     """One row: column -> text, the line on which it starts (from 1), and its offset in bytes."""
 
     row: dict[str, str]
@@ -68,7 +68,7 @@ def read_json_lines(path: Path, columns: Columns | None = None) -> Iterator[Samp
             yield sample
 
 
-def read_records(path: Path, delimiter: str) -> Iterator[Record]:
+def read_records(path: Path, delimiter: str) -> Iterator[TableRow]:
     """The rows of a table with a header, in order; empty lines are skipped. Raises ConfigError."""
     with _open(path) as file:
         lines = _Lines(file, path)
@@ -80,7 +80,7 @@ def read_records(path: Path, delimiter: str) -> Iterator[Record]:
             if fields is None:
                 return
             if fields:
-                yield Record(_row(header, fields, f"{path}: line {line}"), line, offset)
+                yield TableRow(_row(header, fields, f"{path}: line {line}"), line, offset)
 
 
 def record_at(path: Path, delimiter: str, header: tuple[str, ...], offset: int) -> dict[str, str]:

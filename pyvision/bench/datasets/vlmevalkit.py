@@ -14,7 +14,7 @@ from string import ascii_uppercase
 
 from pyvision.bench.datasets.cells import decode_base64, find_beside, is_empty, parse_list
 from pyvision.bench.datasets.rows import Columns, Ids, Row, expand_row, make_sample
-from pyvision.bench.datasets.tables import Record, read_records, record_at
+from pyvision.bench.datasets.tables import TableRow, read_records, record_at
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, ImageError
 
@@ -72,7 +72,7 @@ class _Images:
         self._path, self._index, self._column = path, columns.id, columns.images[0]
         self._offsets: dict[str, int] | None = None
 
-    def of(self, record: Record, place: str) -> tuple[bytes | Path, ...]:
+    def of(self, record: TableRow, place: str) -> tuple[bytes | Path, ...]:
         """The images of a row; empty if its cells are. Raises ImageError."""
         cell = record.row.get(self._column, "").strip()
         if is_empty(cell):

@@ -1,6 +1,6 @@
 """Answer one sample: read its images, run the strategy, summarise what happened as a record.
 
-`Engine` is the interface between the runner and whatever answers several samples at once.
+`SampleEngine` is the interface between the runner and whatever answers several samples at once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Finished:
 T = TypeVar("T")
 
 
-class Engine(Protocol):
+class SampleEngine(Protocol):
     """Answers several samples at once. The runner records what an engine returns.
 
     Used by one thread, except that a signal handler may call `drain` and `stop`.

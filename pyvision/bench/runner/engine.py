@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
 
 from pyvision.agent.task import Task
-from pyvision.bench.runner.answering import Engine, Finished, Hooks, Job, T, WorkerContext
+from pyvision.bench.runner.answering import Finished, Hooks, Job, SampleEngine, T, WorkerContext
 from pyvision.bench.runner.failures import check_sandbox
 from pyvision.bench.runner.plan import Plan
 from pyvision.errors import ConfigError
@@ -20,7 +20,7 @@ from sandbox import Sandbox
 _STOP_S = 5.0  # how long a job may take to end after `stop`; a pending reply of a model cannot be interrupted
 
 
-Opener: TypeAlias = Callable[[Plan, Task, Hooks], AbstractContextManager[Engine]]
+Opener: TypeAlias = Callable[[Plan, Task, Hooks], AbstractContextManager[SampleEngine]]
 
 
 def find_engine(name: str) -> Opener:
@@ -34,7 +34,7 @@ def find_engine(name: str) -> Opener:
 
 
 @contextmanager
-def _open_threads(plan: Plan, task: Task, hooks: Hooks) -> Iterator[Engine]:
+def _open_threads(plan: Plan, task: Task, hooks: Hooks) -> Iterator[SampleEngine]:
     with Sandbox(task.policy, max_sessions=plan.workers) as sandbox:
         check_sandbox(task, sandbox)
         context = WorkerContext(task, sandbox, plan.around(), hooks)
@@ -43,7 +43,7 @@ def _open_threads(plan: Plan, task: Task, hooks: Hooks) -> Iterator[Engine]:
 
 
 @contextmanager
-def _open_ray(plan: Plan, task: Task, _: Hooks) -> Iterator[Engine]:
+def _open_ray(plan: Plan, task: Task, _: Hooks) -> Iterator[SampleEngine]:
     from pyvision.bench.runner.ray import open_ray
 
     with open_ray(plan) as engine:

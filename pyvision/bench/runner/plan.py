@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyvision.agent.episode import Sandbox
 from pyvision.agent.task import Task
-from pyvision.bench.datasets.sources import Source
+from pyvision.bench.datasets.sources import SampleSource
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, suggest
 from pyvision.solve import prepare
@@ -34,7 +34,7 @@ class Plan:
     pause for models that fail, instead of ending.
     """
 
-    source: Source
+    source: SampleSource
     settings: Mapping[str, Any] = field(default_factory=dict)
     limit: int | None = None
     repeats: int = 1

@@ -23,7 +23,7 @@ _EVERY_S = 10.0  # between plain lines
 _ERROR_CHARS = 200
 
 
-class Progress:
+class ExperimentProgress:
     """Watches a run; a context manager. The run continues when standard error can no longer be written."""
 
     def __init__(self, console: Console | None = None) -> None:

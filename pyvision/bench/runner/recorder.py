@@ -69,7 +69,7 @@ Grade: TypeAlias = Callable[[Record, Sample], Score]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FinishedSample:
     """A finished sample, ready for the database. run: its folder in RUNS; empty if it has none."""
 
     finished: Finished
@@ -131,7 +131,7 @@ class Recorder(Store):
             self.close()
             raise
 
-    def prepare(self, finished: Finished, grade: Grade, *, is_written: bool = False) -> Entry:
+    def prepare(self, finished: Finished, grade: Grade, *, is_written: bool = False) -> FinishedSample:
         """Grade the answer, write the run folder unless it is written already, build the rows; may run in any thread.
 
         An exception becomes an error record; only RunFolderError is raised, when the disk refuses the data.
@@ -157,7 +157,7 @@ class Recorder(Store):
         """Write one finished job with this score."""
         self.commit((self.prepare(finished, lambda record, sample: score),))
 
-    def commit(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    def commit(self, entries: Sequence[FinishedSample]) -> tuple[FinishedSample, ...]:
         """Write the entries in one transaction; returns them as they were written."""
         try:
             self._write(entries)
@@ -167,7 +167,7 @@ class Recorder(Store):
             return tuple(map(self._commit_alone, entries))
         return tuple(entries)
 
-    def adopt(self, job: Job, runs: Collection[str], grade: Grade) -> Entry | None:
+    def adopt(self, job: Job, runs: Collection[str], grade: Grade) -> FinishedSample | None:
         """The entry of a job that was answered in one of these runs without a record; None if it was not.
 
         Only a run of the same configuration that is complete and did not fail counts.
@@ -215,11 +215,11 @@ class Recorder(Store):
                 "choose another --out"
             )
 
-    def _entry(self, finished: Finished, score: Score, run: str) -> Entry:
+    def _entry(self, finished: Finished, score: Score, run: str) -> FinishedSample:
         sample = sample_row(finished.job.sample, _find_image_files(finished.events), self._clean)
-        return Entry(finished, score, run, sample, record_row(finished.record, self._clean))
+        return FinishedSample(finished, score, run, sample, record_row(finished.record, self._clean))
 
-    def _error_entry(self, finished: Finished, run: str, error: Exception) -> Entry:
+    def _error_entry(self, finished: Finished, run: str, error: Exception) -> FinishedSample:
         """What can be recorded of a sample that cannot be recorded as it is; the next run tries it again."""
         why = str(error) if isinstance(error, PyVisionError) else f"{type(error).__name__}: {error}"
         job = finished.job
@@ -231,7 +231,7 @@ class Recorder(Store):
         failed = Finished(replace(job, sample=sample), record, (), finished.fatal)
         return self._entry(failed, Score(None, "error"), run)
 
-    def _commit_alone(self, entry: Entry) -> Entry:
+    def _commit_alone(self, entry: FinishedSample) -> FinishedSample:
         try:
             self._write((entry,))
         except RunFolderError:
@@ -241,7 +241,7 @@ class Recorder(Store):
             self._write((entry,))
         return entry
 
-    def _write(self, entries: Sequence[Entry]) -> None:
+    def _write(self, entries: Sequence[FinishedSample]) -> None:
         now = _now()
         with explain_errors(self.folder), self._transaction():
             for entry in entries:

@@ -21,12 +21,12 @@ from pyvision.agent.task import Task
 from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, check_metric, find_grading, grade
 from pyvision.bench.harness import harness_card
-from pyvision.bench.runner.answering import Engine, Finished, Hooks, Job
+from pyvision.bench.runner.answering import Finished, Hooks, Job, SampleEngine
 from pyvision.bench.runner.engine import find_engine
 from pyvision.bench.runner.failures import check_models, check_open_files, wait_for_models
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.progress import RunningTotals
-from pyvision.bench.runner.recorder import Entry, Recorder
+from pyvision.bench.runner.recorder import FinishedSample, Recorder
 from pyvision.bench.runner.run_folders import first_run_name
 from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
 from pyvision.bench.store import Store
@@ -155,7 +155,7 @@ class _Driver:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: SampleEngine,
         recorder: Recorder,
         grading: Grading,
         totals: RunningTotals,
@@ -190,10 +190,10 @@ class _Driver:
             raise self._reason
         return signals.seen
 
-    def _prepare(self, finished: Finished) -> Entry:
+    def _prepare(self, finished: Finished) -> FinishedSample:
         return self._recorder.prepare(finished, self._grading.score)
 
-    def _count(self, entry: Entry) -> None:
+    def _count(self, entry: FinishedSample) -> None:
         self._totals.add(entry.finished.record, entry.score)
         self._watcher.show(entry.finished, entry.score, self._totals)
 
@@ -276,7 +276,7 @@ class _SignalHandler:
     ignored.
     """
 
-    def __init__(self, engine: Engine, tell: Callable[[str], None]) -> None:
+    def __init__(self, engine: SampleEngine, tell: Callable[[str], None]) -> None:
         self.seen = False
         self._engine = engine
         self._tell = tell

@@ -14,7 +14,7 @@ from pyvision.cli.flags import above_zero, add_part, count, share
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pyvision.bench.analysis.compare import EqualBudget, Run
+    from pyvision.bench.analysis.compare import ComparedRun, EqualBudget
     from pyvision.bench.analysis.document import Document
     from pyvision.bench.analysis.planning import Pilot
     from pyvision.bench.analysis.read_experiment import Experiment
@@ -230,7 +230,7 @@ def above_half(text: str) -> float:
 
 
 def _pilots(options: argparse.Namespace) -> tuple[Pilot, ...]:
-    from pyvision.bench.analysis.compare import Run
+    from pyvision.bench.analysis.compare import ComparedRun
     from pyvision.bench.analysis.planning import Pilot, price_of
     from pyvision.bench.analysis.read_experiment import check_comparable, read_results
     from pyvision.bench.store import Store
@@ -246,7 +246,7 @@ def _pilots(options: argparse.Namespace) -> tuple[Pilot, ...]:
     for folder in options.pilot:
         with Store(folder) as store:
             price = price_of(store.configuration, prices)
-        run = Run(folder.resolve().name, read_results(folder, options.metric))
+        run = ComparedRun(folder.resolve().name, read_results(folder, options.metric))
         found.append(Pilot(run, price))
     return tuple(found)
 
@@ -304,7 +304,7 @@ def _report_json(experiment: Experiment) -> str:
 
 
 def _comparison_json(
-    runs: Sequence[Run],
+    runs: Sequence[ComparedRun],
     budgets: Sequence[EqualBudget],
     detect: float | None,
     differences: Differences,

@@ -168,10 +168,10 @@ def plan_of(options: argparse.Namespace) -> Plan:
 
 
 def _run_plan(options: argparse.Namespace) -> ExperimentResult:
-    from pyvision.bench.runner.progress import Progress
+    from pyvision.bench.runner.progress import ExperimentProgress
     from pyvision.bench.runner.run import run as run_plan
 
-    with Progress() as progress:
+    with ExperimentProgress() as progress:
         return run_plan(plan_of(options), progress)
 
 

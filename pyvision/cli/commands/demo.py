@@ -12,7 +12,7 @@ from pyvision.config.environment import environment
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pyvision.demo.serve import Serving
+    from pyvision.demo.serve import DemoOptions
 
 
 def add_demo(commands: argparse._SubParsersAction[Any]) -> None:
@@ -91,10 +91,10 @@ def _root_path(text: str) -> str:
     return text
 
 
-def _serving(options: argparse.Namespace) -> Serving:
-    from pyvision.demo.serve import Serving
+def _serving(options: argparse.Namespace) -> DemoOptions:
+    from pyvision.demo.serve import DemoOptions
 
-    return Serving(
+    return DemoOptions(
         host=options.host,
         port=options.port,
         models=options.model or _default_models(options.config),

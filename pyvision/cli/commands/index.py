@@ -12,7 +12,7 @@ from pyvision.cli.flags import add_commands, add_part
 from pyvision.config.environment import environment
 
 if TYPE_CHECKING:
-    from pyvision.tools.retrieval.building import Counts
+    from pyvision.tools.retrieval.building import IndexProgress
     from pyvision.tools.retrieval.search import Hit
 
 _SKIPPED = _NOTHING = 3
@@ -137,7 +137,7 @@ def _index(options: argparse.Namespace) -> Path:
     return index_path(options.index, environment())
 
 
-def _summary(counts: Counts) -> str:
+def _summary(counts: IndexProgress) -> str:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.by_kind.items()))
     parts = {
         "added": counts.added,

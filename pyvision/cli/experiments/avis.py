@@ -23,14 +23,14 @@ def add_avis(commands: argparse._SubParsersAction[Any]) -> None:
 def study(options: argparse.Namespace) -> int:
     """Serve the page until SIGINT or SIGTERM; returns the exit code."""
     from pyvision.bench.datasets.sources import find_source
-    from pyvision.experiments.avis_study.serve import Serving, Study
+    from pyvision.experiments.avis_study.serve import Study, StudyOptions
     from pyvision.experiments.avis_study.toolbox import find_toolbox
 
     source = find_source(options.dataset, count=options.count, seed=options.seed, difficulty=0.5)
     samples = tuple(source.samples(options.limit))
     if not samples:
         raise ConfigError(f"{options.dataset}: has no questions; choose another dataset")
-    serving = Serving(
+    serving = StudyOptions(
         log=options.log,
         samples=samples,
         host=options.host,

@@ -67,12 +67,12 @@ def pack(options: argparse.Namespace) -> int:
     """Write training examples; returns the exit code."""
     from pyvision.experiments.vdebugger_training import packing
     from pyvision.experiments.vdebugger_training.dataset import PROGRAMS
-    from pyvision.experiments.vdebugger_training.records import Injected, Program, read, rewrite
+    from pyvision.experiments.vdebugger_training.records import Injected, ScoredProgram, read, rewrite
 
     how = packing.Packing(not options.without_feedback, options.mix, options.held_out, options.seed)
     files = sorted(options.folder.glob("injected-*.jsonl"))
     broken = [each for file in files for each in read(file, Injected)]
-    packed = packing.pack(tuple(read(options.folder / PROGRAMS, Program)), broken, how)
+    packed = packing.pack(tuple(read(options.folder / PROGRAMS, ScoredProgram)), broken, how)
     out = options.out or options.folder / "lessons"
     for stem, examples in packed.items():
         path = out / f"{stem}.jsonl"
@@ -85,12 +85,12 @@ def train(options: argparse.Namespace) -> int:
     from pyvision.agent.strategy import with_options
     from pyvision.experiments.vdebugger_training import recipe
     from pyvision.experiments.vdebugger_training.fine_tuning import train as train_model
-    from pyvision.experiments.vdebugger_training.records import Example, read
+    from pyvision.experiments.vdebugger_training.records import TrainingExample, read
 
     chosen = with_options(
         recipe.read_recipe(options.recipe or recipe.PAPER), pairs("--set", options.set, "lora_rank=16")
     )
-    examples = tuple(read(options.examples, Example))
+    examples = tuple(read(options.examples, TrainingExample))
     train_model(examples, options.model, options.out, chosen, lambda progress: _print_progress(str(progress)))
     return _print_result(str(options.out))
 
@@ -283,10 +283,12 @@ def _measure_examples(options: argparse.Namespace) -> Any:
     from pyvision.experiments.vdebugger_training.evaluation import measure_examples
     from pyvision.experiments.vdebugger_training.local_model import Local
     from pyvision.experiments.vdebugger_training.packing import TokenBudget
-    from pyvision.experiments.vdebugger_training.records import Example, read
+    from pyvision.experiments.vdebugger_training.records import TrainingExample, read
 
     token_budget = TokenBudget(options.tokens, min(256, options.tokens // 4))
-    return measure_examples(tuple(read(options.examples, Example)), Local(options.model), token_budget)
+    return measure_examples(
+        tuple(read(options.examples, TrainingExample)), Local(options.model), token_budget
+    )
 
 
 def _format_table(measures: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyvision.errors import ConfigError, ImageError
 from pyvision.experiments.avis_study.log import Closed, Log, Opened, UsedTool
-from pyvision.experiments.avis_study.toolbox import BUTTONS, DETECT, Button, Toolbox
+from pyvision.experiments.avis_study.toolbox import BUTTONS, DETECT, Button, StudyToolbox
 from pyvision.images.pixels import crop
 from pyvision.strategies.avis.perception import caption_line, location
 from pyvision.types import Picture, Question, ToolRequest
@@ -21,7 +21,7 @@ MAX_DETECTIONS = 10  # on one page, highest score first
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class StudyTask:
     """A question of the dataset with its id, without the reference answer."""
 
     id: str
@@ -52,7 +52,7 @@ class Detection:
 class AnnotationSession:
     """Thread-safe; one action at a time. Raises RunFolderError if the log cannot be written: nothing was done then."""
 
-    def __init__(self, task: Task, user: str, toolbox: Toolbox, log: Log) -> None:
+    def __init__(self, task: StudyTask, user: str, toolbox: StudyToolbox, log: Log) -> None:
         """Detect the objects in the image, then open the attempt."""
         self.task = task
         self.user = user

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from pyvision.config.files import explain_os_errors
 from pyvision.errors import ConfigError, RunFolderError
-from pyvision.experiments.avis_study.trajectories import Trajectory, edges_of
-from pyvision.strategies.avis.actions import ACTIONS, START, Example
+from pyvision.experiments.avis_study.trajectories import ActionTrajectory, edges_of
+from pyvision.strategies.avis.actions import ACTIONS, START, PlannerExample
 
 Edges: TypeAlias = Mapping[tuple[str, str], int]  # (state, action) -> count
 Graph: TypeAlias = Mapping[str, tuple[str, ...]]  # state -> the actions that may follow, most frequent first
@@ -28,13 +28,17 @@ class Induced:
 
     graph: Graph
     edges: Edges
-    examples: tuple[Example, ...]
+    examples: tuple[PlannerExample, ...]
     used: int
     skipped: int
 
 
 def induce(
-    trajectories: Sequence[Trajectory], *, threshold: int = 1, failures: bool = False, max_examples: int = 10
+    trajectories: Sequence[ActionTrajectory],
+    *,
+    threshold: int = 1,
+    failures: bool = False,
+    max_examples: int = 10,
 ) -> Induced:
     """failures: also use attempts that were given up; unfinished ones are never used. max_examples: for each action.
 
@@ -89,20 +93,22 @@ def _count(found: Induced, state: str, actions: Iterable[str]) -> list[str]:
     return [f"{action} {found.edges[state, action]}" for action in actions]
 
 
-def _explain_empty(used: Sequence[Trajectory], trajectories: Sequence[Trajectory], threshold: int) -> str:
+def _explain_empty(
+    used: Sequence[ActionTrajectory], trajectories: Sequence[ActionTrajectory], threshold: int
+) -> str:
     if not any(trajectory.moves for trajectory in used):
         return f"none of {len(trajectories)} trajectories can be used; record more, or add --failures"
     return f"no first action was taken {threshold} times or more; lower --threshold"
 
 
 def _examples(
-    trajectories: Iterable[Trajectory], known: set[tuple[str, str]], max_examples: int
-) -> Iterable[Example]:
+    trajectories: Iterable[ActionTrajectory], known: set[tuple[str, str]], max_examples: int
+) -> Iterable[PlannerExample]:
     """For each action, one example of each trajectory in turn, up to `max_examples`; distinct ones only."""
     for action in ACTIONS:
         queues = [
             [
-                Example(trajectory.query, _truncate(move.context), action)
+                PlannerExample(trajectory.query, _truncate(move.context), action)
                 for move in trajectory.moves
                 if move.action == action and (move.origin, action) in known
             ]
@@ -120,7 +126,7 @@ def _truncate(text: str) -> str:
     return f"{text[:_CONTEXT_CHARS].rpartition(chr(10))[0] or text[:_CONTEXT_CHARS]}\n…"
 
 
-def _pool(examples: Iterable[Example], action: str) -> str:
+def _pool(examples: Iterable[PlannerExample], action: str) -> str:
     rows = [asdict(example) for example in examples if example.action == action]
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 

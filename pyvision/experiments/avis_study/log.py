@@ -152,14 +152,14 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StudyLog:
     """The content of a log. note: what was dropped from its end, if the server was killed while writing."""
 
     attempts: tuple[Attempt, ...]
     note: str | None = None
 
 
-def read_log(path: Path) -> Record:
+def read_log(path: Path) -> StudyLog:
     """The attempts in a log, in the order in which they began. Raises RunFolderError with the file and the line."""
     try:
         content, newline, partial = path.read_bytes().rpartition(b"\n")
@@ -171,7 +171,7 @@ def read_log(path: Path) -> Record:
     for number, line in enumerate(lines[1:], start=2):
         reader.add(number, line)
     note = f"the last line is incomplete and was ignored ({len(partial)} bytes)" if partial else None
-    return Record(tuple(reader.attempts.values()), note)
+    return StudyLog(tuple(reader.attempts.values()), note)
 
 
 def list_answered(attempts: Iterable[Attempt]) -> set[tuple[str, str]]:

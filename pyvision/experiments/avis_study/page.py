@@ -16,7 +16,7 @@ from pyvision.experiments.avis_study.rendering import (
     render_question,
     render_trail,
 )
-from pyvision.experiments.avis_study.sessions import SessionRegistry, Tab
+from pyvision.experiments.avis_study.sessions import Tab, TabRegistry
 from pyvision.experiments.avis_study.toolbox import BUTTONS, Button
 
 _WELCOME = (
@@ -31,10 +31,10 @@ _PLACEHOLDERS = {
 }
 
 
-class Page:
+class StudyPage:
     """The Blocks and their event handlers."""
 
-    def __init__(self, sessions: SessionRegistry, max_concurrent: int) -> None:
+    def __init__(self, sessions: TabRegistry, max_concurrent: int) -> None:
         self._sessions = sessions
         self._event_options: dict[str, Any] = {
             "concurrency_limit": max_concurrent,

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pyvision.experiments.avis_study.statistics import END, Statistics
-from pyvision.experiments.figures import Plot, write_plots
+from pyvision.experiments.avis_study.statistics import END, StudyStatistics
+from pyvision.experiments.figures import SvgPlot, write_plots
 from pyvision.strategies.avis.actions import START
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    _Drawing: TypeAlias = Callable[[Axes, Statistics], None]
+    _Drawing: TypeAlias = Callable[[Axes, StudyStatistics], None]
 
 
 COLOURS = {
@@ -42,7 +42,7 @@ _NAMES = {"identical_image_search": "identical_image\n_search"}
 _MIN_SHARE = 0.02  # rarer transitions are only in the table
 
 
-def draw(found: Statistics, folder: Path) -> tuple[Path, ...]:
+def draw(found: StudyStatistics, folder: Path) -> tuple[Path, ...]:
     """Write a plot of each statistic that has data; returns the paths. Raises RunFolderError."""
     plots: dict[str, tuple[tuple[float, float], _Drawing, bool]] = {
         "actions_by_step.svg": ((7.5, 4.2), _by_step, bool(found.by_step)),
@@ -55,11 +55,11 @@ def draw(found: Statistics, folder: Path) -> tuple[Path, ...]:
     )
 
 
-def _plot(draw: _Drawing, found: Statistics, size: tuple[float, float]) -> Plot:
-    return Plot(lambda axes: draw(axes[0], found), size)
+def _plot(draw: _Drawing, found: StudyStatistics, size: tuple[float, float]) -> SvgPlot:
+    return SvgPlot(lambda axes: draw(axes[0], found), size)
 
 
-def _by_step(axes: Axes, found: Statistics) -> None:
+def _by_step(axes: Axes, found: StudyStatistics) -> None:
     """Stacked: how often each action was the first, the second … of a trajectory."""
     steps = list(found.by_step)
     below = [0] * len(steps)
@@ -72,7 +72,7 @@ def _by_step(axes: Axes, found: Statistics) -> None:
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _verdicts(axes: Axes, found: Statistics) -> None:
+def _verdicts(axes: Axes, found: StudyStatistics) -> None:
     rows = {"all actions": found.verdict_counts(), **dict(sorted(found.verdicts.items()))}
     names = [f"{name} (n={sum(counts.values())})" for name, counts in rows.items()]
     left = [0.0] * len(rows)
@@ -87,7 +87,7 @@ def _verdicts(axes: Axes, found: Statistics) -> None:
     axes.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
 
-def _lengths(axes: Axes, found: Statistics) -> None:
+def _lengths(axes: Axes, found: StudyStatistics) -> None:
     axes.bar(list(found.lengths), list(found.lengths.values()), color=_BARS, width=0.8)
     axes.set(title="trajectory length", xlabel="actions", ylabel="trajectories")
     _use_integer_ticks(axes)
@@ -98,7 +98,7 @@ def _use_integer_ticks(axes: Any) -> None:
     axes.yaxis.get_major_locator().set_params(integer=True)
 
 
-def _transitions(axes: Axes, found: Statistics) -> None:
+def _transitions(axes: Axes, found: StudyStatistics) -> None:
     """A box for each state and an arrow for each transition, as wide as it is likely; those below 2 % are omitted."""
     axes.set_axis_off()
     axes.set(xlim=(-0.5, 6.4), ylim=(-0.75, 3.5), title="transition probabilities")

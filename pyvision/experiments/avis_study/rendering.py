@@ -5,9 +5,9 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 
-from pyvision.experiments.avis_study.annotation import Detection, Task
+from pyvision.experiments.avis_study.annotation import Detection, StudyTask
 from pyvision.experiments.avis_study.log import UsedTool
-from pyvision.experiments.avis_study.sessions import Progress
+from pyvision.experiments.avis_study.sessions import StudyProgress
 from pyvision.experiments.avis_study.toolbox import BUTTONS
 from pyvision.images.fit import FitLimits, fit
 from pyvision.runs.report.markup import Markup, element, join
@@ -16,7 +16,7 @@ from pyvision.types import Picture
 _WHOLE, _CROP = FitLimits(side_px=1024), FitLimits(side_px=200)
 
 
-def render_question(task: Task, progress: Progress) -> Markup:
+def render_question(task: StudyTask, progress: StudyProgress) -> Markup:
     """The question, its number, and the questions that cannot be shown."""
     number = f"Question {progress.done + 1} of {progress.total}"
     broken = [element("p", f"skipped: {why}", class_="facts") for why in progress.broken]
@@ -24,7 +24,7 @@ def render_question(task: Task, progress: Progress) -> Markup:
     return element("div", element("p", number, class_="facts"), *broken, question, class_="asked")
 
 
-def render_images(task: Task, detections: Sequence[Detection]) -> Markup:
+def render_images(task: StudyTask, detections: Sequence[Detection]) -> Markup:
     """The images of the question, with the objects drawn into the first one."""
     images = [
         _image(each, detections if index == 0 else ()) for index, each in enumerate(task.question.images)

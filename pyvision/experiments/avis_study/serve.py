@@ -9,14 +9,14 @@ from pathlib import Path
 from pyvision.bench.samples import Sample
 from pyvision.config.page_server import PageServer
 from pyvision.experiments.avis_study.log import Log, list_answered, read_log
-from pyvision.experiments.avis_study.sessions import SessionRegistry, TaskQueue
-from pyvision.experiments.avis_study.toolbox import Toolbox
+from pyvision.experiments.avis_study.sessions import TabRegistry, TaskQueue
+from pyvision.experiments.avis_study.toolbox import StudyToolbox
 
 _STYLE = Path(__file__).parent / "study.css"
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class StudyOptions:
     """How the page is served. everyone: each participant gets every question, not a share.
 
     max_concurrent: how many events of the page are handled at the same time.
@@ -36,13 +36,13 @@ class Study:
     Raises MissingExtra, ConfigError for its address, or RunFolderError for its log.
     """
 
-    def __init__(self, serving: Serving, toolbox: Toolbox) -> None:
+    def __init__(self, serving: StudyOptions, toolbox: StudyToolbox) -> None:
         self._server = PageServer(serving.host, serving.port)
         self._log = Log(serving.log)
         try:
             closed = list_answered(read_log(serving.log).attempts)
             queue = TaskQueue(serving.samples, closed, everyone=serving.everyone)
-            self._sessions = SessionRegistry(queue, toolbox, self._log)
+            self._sessions = TabRegistry(queue, toolbox, self._log)
             self.url = self._launch(serving)
         except BaseException:
             self.close()
@@ -57,9 +57,9 @@ class Study:
         self._server.close()
         self._log.close()
 
-    def _launch(self, serving: Serving) -> str:
-        from pyvision.experiments.avis_study.page import Page
+    def _launch(self, serving: StudyOptions) -> str:
+        from pyvision.experiments.avis_study.page import StudyPage
 
-        blocks = Page(self._sessions, serving.max_concurrent).blocks.queue(max_size=200)
+        blocks = StudyPage(self._sessions, serving.max_concurrent).blocks.queue(max_size=200)
         _, url = self._server.launch(blocks, css=_STYLE.read_text(encoding="utf-8"))
         return url

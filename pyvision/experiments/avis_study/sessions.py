@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, ImageError
-from pyvision.experiments.avis_study.annotation import AnnotationSession, Task
+from pyvision.experiments.avis_study.annotation import AnnotationSession, StudyTask
 from pyvision.experiments.avis_study.log import Log
-from pyvision.experiments.avis_study.toolbox import Toolbox
+from pyvision.experiments.avis_study.toolbox import StudyToolbox
 from pyvision.images.read import decode, read
 from pyvision.types import Question
 
@@ -28,7 +28,7 @@ class Tab:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StudyProgress:
     """The state of a study for one participant: `done` of `total` questions are closed.
 
     broken: the questions that cannot be shown, and why; they do not count.
@@ -39,10 +39,10 @@ class Progress:
     broken: tuple[str, ...] = ()
 
 
-class SessionRegistry:
+class TabRegistry:
     """The open tabs; thread-safe. Raises RunFolderError if the log cannot be written."""
 
-    def __init__(self, queue: TaskQueue, toolbox: Toolbox, log: Log) -> None:
+    def __init__(self, queue: TaskQueue, toolbox: StudyToolbox, log: Log) -> None:
         self.toolbox = toolbox
         self._queue = queue
         self._log = log
@@ -77,7 +77,7 @@ class SessionRegistry:
         self._queue.end(session.user, session.task.id)
         return self._assign(tab_id, tab)
 
-    def progress(self, user: str) -> Progress:
+    def progress(self, user: str) -> StudyProgress:
         return self._queue.progress(user)
 
     def leave(self, tab_id: str) -> None:
@@ -109,7 +109,7 @@ class TaskQueue:
         self._assigned: dict[tuple[str, str], str] = {}  # key -> tab
         self._lock = threading.Lock()
 
-    def next(self, user: str, tab_id: str) -> Task | None:
+    def next(self, user: str, tab_id: str) -> StudyTask | None:
         """Assign this participant's next question to the tab; None when all are closed or assigned."""
         with self._lock:
             self._release(tab_id)
@@ -132,12 +132,12 @@ class TaskQueue:
         with self._lock:
             self._release(tab_id)
 
-    def progress(self, user: str) -> Progress:
+    def progress(self, user: str) -> StudyProgress:
         with self._lock:
             done = sum(self._key(user, question) in self._closed for question in self._samples)
-            return Progress(done, len(self._samples), self._broken)
+            return StudyProgress(done, len(self._samples), self._broken)
 
-    def _read(self, sample: Sample) -> Task | None:
+    def _read(self, sample: Sample) -> StudyTask | None:
         """None if an image cannot be used: the question is then removed from the study."""
         try:
             return read_task(sample)
@@ -153,10 +153,10 @@ class TaskQueue:
         return (user if self._everyone else "", question)
 
 
-def read_task(sample: Sample) -> Task:
+def read_task(sample: Sample) -> StudyTask:
     """The question as a participant sees it, with its images. Raises ImageError."""
     images = [
         read(image) if isinstance(image, Path) else decode(image, f"of {sample.id}")
         for image in sample.images
     ]
-    return Task(sample.id, Question(sample.text, tuple(images), sample.choices, sample.context))
+    return StudyTask(sample.id, Question(sample.text, tuple(images), sample.choices, sample.context))

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyvision.bench.analysis.statistics import wilson
-from pyvision.experiments.avis_study.trajectories import Trajectory, edges_of
+from pyvision.experiments.avis_study.trajectories import ActionTrajectory, edges_of
 
 END = "END"
 _STEPS = 12  # columns of the first table; a trajectory may be longer
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class StudyStatistics:
     """by_step: step, from 1 -> action -> count. edges: (state, action) -> count; END follows the last state.
 
     verdicts: action -> verdict -> count. lengths: number of actions -> number of trajectories. endings: how they ended.
@@ -46,10 +46,10 @@ class Statistics:
         return tuple(action for action, _ in sum(self.by_step.values(), Counter[str]()).most_common())
 
 
-def statistics_of(trajectories: Sequence[Trajectory]) -> Statistics:
+def statistics_of(trajectories: Sequence[ActionTrajectory]) -> StudyStatistics:
     """All trajectories count, however they ended."""
     lengths = Counter(len(trajectory.moves) for trajectory in trajectories)
-    return Statistics(
+    return StudyStatistics(
         len(trajectories),
         _by_step(trajectories),
         edges_of(trajectories) + Counter((t.moves[-1].state, END) for t in trajectories if t.moves),
@@ -59,7 +59,7 @@ def statistics_of(trajectories: Sequence[Trajectory]) -> Statistics:
     )
 
 
-def tables(found: Statistics) -> str:
+def tables(found: StudyStatistics) -> str:
     """All statistics as text for a terminal."""
     ends = ", ".join(f"{ending} {count}" for ending, count in sorted(found.endings.items())) or "none"
     parts = [
@@ -72,7 +72,7 @@ def tables(found: Statistics) -> str:
     return "\n\n".join("\n".join(part) for part in parts)
 
 
-def _by_step(trajectories: Iterable[Trajectory]) -> dict[int, Counter[str]]:
+def _by_step(trajectories: Iterable[ActionTrajectory]) -> dict[int, Counter[str]]:
     found: dict[int, Counter[str]] = {}
     for trajectory in trajectories:
         for step, move in enumerate(trajectory.moves, start=1):
@@ -80,7 +80,7 @@ def _by_step(trajectories: Iterable[Trajectory]) -> dict[int, Counter[str]]:
     return {step: found[step] for step in sorted(found)}
 
 
-def _verdicts(trajectories: Iterable[Trajectory]) -> dict[str, Counter[str]]:
+def _verdicts(trajectories: Iterable[ActionTrajectory]) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
     for trajectory in trajectories:
         for action, verdict in trajectory.verdicts:
@@ -88,14 +88,14 @@ def _verdicts(trajectories: Iterable[Trajectory]) -> dict[str, Counter[str]]:
     return found
 
 
-def _step_lines(found: Statistics) -> Iterator[str]:
+def _step_lines(found: StudyStatistics) -> Iterator[str]:
     steps = [step for step in found.by_step if step <= _STEPS]
     yield _row("", [str(step) for step in steps])
     for action in found.actions():
         yield _row(action, [str(found.by_step[step][action] or "") for step in steps])
 
 
-def _transition_lines(found: Statistics) -> Iterator[str]:
+def _transition_lines(found: StudyStatistics) -> Iterator[str]:
     shares = found.probabilities()
     for state in dict.fromkeys(state for state, _ in found.edges):
         following = sorted((each for each in found.edges if each[0] == state), key=lambda edge: -shares[edge])
@@ -105,7 +105,7 @@ def _transition_lines(found: Statistics) -> Iterator[str]:
         yield f"  {state} -> {line}"
 
 
-def _verdict_lines(found: Statistics) -> Iterator[str]:
+def _verdict_lines(found: StudyStatistics) -> Iterator[str]:
     counts = found.verdict_counts()
     if not counts:
         yield "  none: only a strategy judges the output of its tools"

@@ -53,7 +53,7 @@ TOOLS = tuple(dict.fromkeys((DETECT, *(tool for button in _ROWS for tool in butt
 
 
 @dataclass(frozen=True, slots=True)
-class Toolbox:
+class StudyToolbox:
     """tools: the available ones, by name. unavailable: why each of the others is missing, one line per tool."""
 
     tools: Mapping[str, Tool]
@@ -83,7 +83,7 @@ class Toolbox:
 
 def find_toolbox(
     model: str | None, config: Path | None, roles: Mapping[str, str], chosen: Mapping[str, str]
-) -> Toolbox:
+) -> StudyToolbox:
     """Set up every tool that can be set up. chosen: tool -> PROVIDER[:WHERE]; these must work, others may be missing.
 
     roles: the role in which a tool asks a model -> the name of that model. Raises ConfigError.
@@ -103,7 +103,7 @@ def find_toolbox(
             if given:
                 raise
             unavailable.append(f"{name}: {error}")
-    return Toolbox(tools, resolved_models, tuple(unavailable))
+    return StudyToolbox(tools, resolved_models, tuple(unavailable))
 
 
 class _NoKernel:

@@ -38,7 +38,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Trajectory:
+class ActionTrajectory:
     """All moves towards one answer. verdicts: (action, verdict on its output), only in runs of a strategy."""
 
     name: str
@@ -48,7 +48,7 @@ class Trajectory:
     verdicts: tuple[tuple[str, str], ...] = ()
 
 
-def trajectories_in(paths: Sequence[Path]) -> tuple[Trajectory, ...]:
+def trajectories_in(paths: Sequence[Path]) -> tuple[ActionTrajectory, ...]:
     """The trajectories in study logs, run folders, and folders of run folders. Runs of other strategies are skipped.
 
     Raises RunFolderError for a folder without a run of avis, and for a log or a run that cannot be read.
@@ -56,7 +56,7 @@ def trajectories_in(paths: Sequence[Path]) -> tuple[Trajectory, ...]:
     return tuple(trajectory for path in paths for trajectory in _trajectories(path))
 
 
-def trajectory_of_run(name: str, events: Sequence[Event]) -> Trajectory | None:
+def trajectory_of_run(name: str, events: Sequence[Event]) -> ActionTrajectory | None:
     """The trajectory of a run, from its notes `transition` and `verdict`; None for another strategy."""
     began = next((event for event in events if isinstance(event, RunStarted)), None)
     notes = [event for event in events if isinstance(event, Note)]
@@ -64,7 +64,7 @@ def trajectory_of_run(name: str, events: Sequence[Event]) -> Trajectory | None:
     verdicts = [_verdict(note.data) for note in notes if note.label == "verdict"]
     if not moves and not verdicts and (began is None or began.strategy != "avis"):
         return None
-    return Trajectory(
+    return ActionTrajectory(
         name,
         began.question.full_text if began else "",
         tuple(move for move in moves if move),
@@ -73,7 +73,7 @@ def trajectory_of_run(name: str, events: Sequence[Event]) -> Trajectory | None:
     )
 
 
-def trajectory_of(attempt: Attempt) -> Trajectory:
+def trajectory_of(attempt: Attempt) -> ActionTrajectory:
     """A participant's trajectory. Failed tool calls are skipped; a caption only adds context."""
     opened = attempt.opened
     builder = _TrajectoryBuilder(opened.context)
@@ -85,17 +85,17 @@ def trajectory_of(attempt: Attempt) -> Trajectory:
             builder.context.insert(0, caption_line(used.output, WHOLE))
         else:
             builder.add(action, used.object, used.output)
-    return Trajectory(
+    return ActionTrajectory(
         f"{opened.user}/{opened.question}", opened.text, tuple(builder.moves), _attempt_ending(attempt)
     )
 
 
-def edges_of(trajectories: Iterable[Trajectory]) -> Counter[tuple[str, str]]:
+def edges_of(trajectories: Iterable[ActionTrajectory]) -> Counter[tuple[str, str]]:
     """(state, action) -> how often the action was taken in that state."""
     return Counter((move.origin, move.action) for trajectory in trajectories for move in trajectory.moves)
 
 
-def _trajectories(path: Path) -> tuple[Trajectory, ...]:
+def _trajectories(path: Path) -> tuple[ActionTrajectory, ...]:
     if not path.is_dir():
         return tuple(trajectory_of(attempt) for attempt in read_log(path).attempts)
     found = tuple(_runs(path))
@@ -104,7 +104,7 @@ def _trajectories(path: Path) -> tuple[Trajectory, ...]:
     return found
 
 
-def _runs(folder: Path) -> Iterator[Trajectory]:
+def _runs(folder: Path) -> Iterator[ActionTrajectory]:
     runs = sorted(path.parent for path in folder.rglob(EVENTS))
     for run in runs:
         name = run.name if run == folder else run.relative_to(folder).as_posix()

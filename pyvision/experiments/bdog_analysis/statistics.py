@@ -11,8 +11,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from pyvision.bench.analysis.statistics import wilson
-from pyvision.experiments.figures import Plot, write_plots
-from pyvision.runs.report.debates import Record, is_right
+from pyvision.experiments.figures import SvgPlot, write_plots
+from pyvision.runs.report.debates import DebateRecord, is_right
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class DebateStatistics:
     """by_round: the tentative answers; by_end: the final answers, by the round in which debates ended.
 
     repairs: how many graphs needed each repair; graphs: how many there were; whole: how many needed no repair.
@@ -89,12 +89,12 @@ class Statistics:
         return asdict(self)
 
 
-def statistics_of(records: Sequence[Record]) -> Statistics:
+def statistics_of(records: Sequence[DebateRecord]) -> DebateStatistics:
     """The statistics of runs; runs in other modes than `bdog` count only for costs and repairs."""
     debates = [record for record in records if record.mode == "bdog"]
     judged = [record for record in debates if record.target is not None]
     repairs = [drawn.repairs for record in records for drawn in record.drawn]
-    return Statistics(
+    return DebateStatistics(
         condensation=tuple(_condensation(debates)),
         by_round=_shares((number, text, r.target or "") for r in judged for number, text in r.tentative),
         by_end=_shares((r.end_round, r.answer, r.target or "") for r in judged if r.end_round),
@@ -106,7 +106,7 @@ def statistics_of(records: Sequence[Record]) -> Statistics:
     )
 
 
-def table(found: Statistics) -> str:
+def table(found: DebateStatistics) -> str:
     """The statistics as text for a terminal."""
     lines = ["condensation, mean per debate", "  compared   round  debates  #updated  #pruned  #added"]
     lines += [
@@ -127,7 +127,7 @@ def table(found: Statistics) -> str:
     return "\n".join(lines)
 
 
-def plot(found: Statistics, folder: Path) -> tuple[Path, ...]:
+def plot(found: DebateStatistics, folder: Path) -> tuple[Path, ...]:
     """Write a plot of each statistic that has data into the folder; returns the paths. Raises RunFolderError."""
     plots = {
         "condensation.svg": (_plot_condensation, found.condensation),
@@ -135,12 +135,12 @@ def plot(found: Statistics, folder: Path) -> tuple[Path, ...]:
         "costs.svg": (_plot_costs, found.costs),
     }
     return write_plots(
-        {name: Plot(partial(draw, found), (8.4, 3.4), 2) for name, (draw, data) in plots.items() if data},
+        {name: SvgPlot(partial(draw, found), (8.4, 3.4), 2) for name, (draw, data) in plots.items() if data},
         folder,
     )
 
 
-def _condensation(records: Iterable[Record]) -> Iterable[Condensation]:
+def _condensation(records: Iterable[DebateRecord]) -> Iterable[Condensation]:
     groups = defaultdict(list)
     for record in records:
         for change in record.changes:
@@ -161,11 +161,11 @@ def _shares(answers: Iterable[tuple[int, str | None, str]]) -> dict[int, Share]:
     return {number: Share(right[number], of[number]) for number in sorted(of)}
 
 
-def _modes(records: Iterable[Record]) -> list[str]:
+def _modes(records: Iterable[DebateRecord]) -> list[str]:
     return sorted({record.mode for record in records})
 
 
-def _cost(mode: str, records: Sequence[Record]) -> Cost:
+def _cost(mode: str, records: Sequence[DebateRecord]) -> Cost:
     judged = [(record.answer, record.target) for record in records if record.target is not None]
     share = Share(sum(is_right(answer, target) for answer, target in judged), len(judged)) if judged else None
     return Cost(
@@ -179,7 +179,7 @@ def _cost(mode: str, records: Sequence[Record]) -> Cost:
     )
 
 
-def _plot_condensation(found: Statistics, axes: Sequence[Axes]) -> None:
+def _plot_condensation(found: DebateStatistics, axes: Sequence[Axes]) -> None:
     titles = {"intra": "affirmative against negative", "inter": "blueprint against the next"}
     for axis, (comparison, title) in zip(axes, titles.items(), strict=True):
         rounds = [c for c in found.condensation if c.comparison == comparison]
@@ -198,7 +198,7 @@ def _plot_condensation(found: Statistics, axes: Sequence[Axes]) -> None:
         axis.legend(frameon=False)
 
 
-def _plot_accuracy(found: Statistics, axes: Sequence[Axes]) -> None:
+def _plot_accuracy(found: DebateStatistics, axes: Sequence[Axes]) -> None:
     _plot_shares(axes[0], found.by_round, "right after each round")
     _plot_shares(axes[1], found.by_end, "right, by last round")
 
@@ -215,7 +215,7 @@ def _plot_shares(axis: Axes, shares: Mapping[int, Share], title: str) -> None:
     axis.set_xticks(rounds)
 
 
-def _plot_costs(found: Statistics, axes: Sequence[Axes]) -> None:
+def _plot_costs(found: DebateStatistics, axes: Sequence[Axes]) -> None:
     modes = [cost.mode.replace("_", " ") for cost in found.costs]
     for axis, what in zip(axes, ("tokens", "seconds"), strict=True):
         axis.barh(modes, [getattr(cost, what) for cost in found.costs], color=_BARS)

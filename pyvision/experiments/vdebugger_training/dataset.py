@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 from pyvision.agent.episode import Sandbox as AnySandbox
 from pyvision.agent.task import Task
-from pyvision.bench.datasets.sources import Source, find_source
+from pyvision.bench.datasets.sources import SampleSource, find_source
 from pyvision.bench.grading import Grading, find_grading
 from pyvision.bench.runner.answering import Finished, Job, answer_job
 from pyvision.bench.samples import Sample
@@ -26,12 +26,12 @@ from pyvision.errors import ConfigError, FormatError, ModelError
 from pyvision.events import Event, Note
 from pyvision.experiments.vdebugger_training.masking import Masked, mask_somewhere, parse_infill
 from pyvision.experiments.vdebugger_training.records import (
-    Attempt,
     Decoding,
     Executed,
     Injected,
     Label,
-    Program,
+    ProgramRunner,
+    ScoredProgram,
     append,
     resume,
 )
@@ -69,7 +69,7 @@ class InjectionConfig:
 class Pipeline:
     """What a step needs: `attempt` runs programs, `folder` holds the files, `tell` receives progress lines."""
 
-    attempt: Attempt
+    attempt: ProgramRunner
     folder: Path
     tell: Tell = lambda line: None
 
@@ -97,7 +97,7 @@ class Collection:
     cell_timeout: float = 30.0
 
     @property
-    def source(self) -> Source:
+    def source(self) -> SampleSource:
         return find_source(self.dataset, count=self.count, seed=self.seed, difficulty=self.difficulty)
 
     def samples(self) -> Iterator[Sample]:
@@ -123,7 +123,7 @@ def generate(samples: Iterable[Sample], pipeline: Pipeline) -> Counter[str]:
     Raises what `pipeline.attempt` raises; the programs finished by then are kept.
     """
     path = pipeline.folder / PROGRAMS
-    programs = resume(path, Program)
+    programs = resume(path, ScoredProgram)
     counts = Counter[str](_label(program) for program in programs)
     done = {program.id for program in programs}
     for sample in samples:
@@ -143,7 +143,7 @@ def inject(
 
     samples: those of the programs, by id. Raises as `generate` does, and what `infill` raises.
     """
-    programs = resume(pipeline.folder / PROGRAMS, Program)
+    programs = resume(pipeline.folder / PROGRAMS, ScoredProgram)
     right = [program for program in programs if program.is_right and program.id in samples]
     path = pipeline.folder / how.file
     done = resume(path, Injected)
@@ -196,7 +196,7 @@ def attempts(collection: Collection) -> Iterator[Attempts]:
 
 
 class Attempts:
-    """A `records.Attempt`: one program for one sample, given or written by the coder.
+    """A `records.ProgramRunner`: one program for one sample, given or written by the coder.
 
     Raises ModelError and SandboxError if the failure is not the program's: the step can be resumed afterwards.
     """
@@ -204,7 +204,7 @@ class Attempts:
     def __init__(self, task: Task, sandbox: AnySandbox, grading: Grading) -> None:
         self._task, self._sandbox, self._grading = task, sandbox, grading
 
-    def __call__(self, sample: Sample, program: str | None = None) -> Program:
+    def __call__(self, sample: Sample, program: str | None = None) -> ScoredProgram:
         task = self._task
         if program is not None:
             written = Scripted([f"```python\n{program}\n```"], name="given")
@@ -215,13 +215,13 @@ class Attempts:
         return program_of(sample, finished.events, score)
 
 
-def program_of(sample: Sample, events: Sequence[Event], score: float | None) -> Program:
+def program_of(sample: Sample, events: Sequence[Event], score: float | None) -> ScoredProgram:
     """The first program in the events; an empty one if none was written."""
     for event in events:
         if isinstance(event, Note) and event.label == "program":
             data = event.data
-            return Program(sample.id, data["question"], data["program"], read_executed(data), score)
-    return Program(sample.id, sample.text, "", Executed(error="no program was written"), score)
+            return ScoredProgram(sample.id, data["question"], data["program"], read_executed(data), score)
+    return ScoredProgram(sample.id, sample.text, "", Executed(error="no program was written"), score)
 
 
 def read_executed(data: Mapping[str, Any]) -> Executed:
@@ -234,28 +234,28 @@ def read_executed(data: Mapping[str, Any]) -> Executed:
     return Executed(None if data["error"] else data["result"], trace, data["error"])
 
 
-def _label(program: Program) -> Label:
+def _label(program: ScoredProgram) -> Label:
     if program.score is None:
         return "unscored"
     return "right" if program.is_right else "wrong"
 
 
 def _open_attempts(
-    done: set[tuple[str, int]], right: Sequence[Program], how: InjectionConfig
-) -> Iterator[tuple[Program, int]]:
+    done: set[tuple[str, int]], right: Sequence[ScoredProgram], how: InjectionConfig
+) -> Iterator[tuple[ScoredProgram, int]]:
     for attempt in range(how.attempts):
         yield from ((program, attempt) for program in right if (program.id, attempt) not in done)
 
 
 def _inject(
-    asked: Sequence[tuple[Program, int]],
+    asked: Sequence[tuple[ScoredProgram, int]],
     samples: Mapping[str, Sample],
     infill: Infill,
     pipeline: Pipeline,
     how: InjectionConfig,
 ) -> Iterator[Injected]:
     """One record per attempt; a program that cannot be masked is refused without asking for an infill."""
-    masked: list[tuple[Program, Injected, Masked]] = []
+    masked: list[tuple[ScoredProgram, Injected, Masked]] = []
     for program, attempt in asked:
         # The decoding is not part of the seed, so that both decodings can be compared on the same masks.
         chance = random.Random(f"{how.seed} {program.id} {attempt}")

@@ -19,7 +19,7 @@ from pyvision.events import Event, Note, RunStarted
 from pyvision.experiments.vdebugger_training.local_model import Local
 from pyvision.experiments.vdebugger_training.masking import canonical
 from pyvision.experiments.vdebugger_training.packing import CRITIC_INST, RIGHT, TokenBudget, encode_prompt
-from pyvision.experiments.vdebugger_training.records import RIGHT_FROM, Example
+from pyvision.experiments.vdebugger_training.records import RIGHT_FROM, TrainingExample
 from pyvision.strategies.vdebugger.execution import Returned, answer_of, box_in
 from pyvision.strategies.vdebugger.programs import program_in
 from pyvision.strategies.vdebugger.verdicts import OPEN, marks_in
@@ -137,7 +137,9 @@ def score_after(question: Debugged, rounds: int) -> float:
     return question.rounds[min(rounds, len(question.rounds) - 1)].score
 
 
-def measure_examples(examples: Sequence[Example], model: Local, token_budget: TokenBudget) -> ExampleMeasures:
+def measure_examples(
+    examples: Sequence[TrainingExample], model: Local, token_budget: TokenBudget
+) -> ExampleMeasures:
     """Evaluate a model on held-out examples of a critic or a refiner, recognised by their instruction."""
     prompts = [encode_prompt(each.prompt, each.inst, model.tokenizer, token_budget) for each in examples]
     replies = list(zip(examples, prompts, model.generate(prompts, token_budget.answer), strict=True))
@@ -224,7 +226,7 @@ def read_answer(data: dict[str, Any], height: int) -> str | None:
         return None
 
 
-def _compare_marks(example: Example, reply: str) -> tuple[bool, bool]:
+def _compare_marks(example: TrainingExample, reply: str) -> tuple[bool, bool]:
     """Whether the marks of a reply overlap with those of the example, and whether they are equal."""
     program = example.completion.partition("\n")[2].replace(OPEN, "").replace("<<<BUG/>>>", "")
     expected, found = marks_in(example.completion, program).spans, marks_in(reply, program).spans
@@ -234,7 +236,7 @@ def _compare_marks(example: Example, reply: str) -> tuple[bool, bool]:
     return overlaps, expected == found
 
 
-def _is_correction(example: Example, reply: str) -> bool:
+def _is_correction(example: TrainingExample, reply: str) -> bool:
     signature = example.completion.strip().partition("\n")[0]
     try:
         return canonical(program_in(reply, signature)) == canonical(example.completion.strip())

@@ -17,7 +17,7 @@ from typing import Any
 from pyvision.errors import ConfigError, MissingExtra, RunFolderError, reason
 from pyvision.experiments.vdebugger_training.packing import UNCOUNTED, Encoded, encode
 from pyvision.experiments.vdebugger_training.recipe import Batch, Recipe, rate_at, steps_of
-from pyvision.experiments.vdebugger_training.records import Example
+from pyvision.experiments.vdebugger_training.records import TrainingExample
 
 _ABOUT = "training.json"
 _LATEST = "checkpoint"
@@ -26,7 +26,7 @@ _PLAIN_TEMPLATE = "{{ bos_token or '' }}{% for message in messages %}{{ message[
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TrainingStep:
     """One step of a training. step: from 1; loss: mean over the counted tokens of this step."""
 
     step: int
@@ -39,7 +39,11 @@ class Progress:
 
 
 def train(
-    examples: Sequence[Example], model: str, out: Path, recipe: Recipe, tell: Callable[[Progress], None]
+    examples: Sequence[TrainingExample],
+    model: str,
+    out: Path,
+    recipe: Recipe,
+    tell: Callable[[TrainingStep], None],
 ) -> None:
     """Train a model, given by folder or name, and save it in `out`; resumes an interrupted training there.
 
@@ -103,7 +107,7 @@ class _Run:
     """A training in progress, starting from the last checkpoint if there is one."""
 
     def __init__(
-        self, examples: Sequence[Example], model: str, folder: TrainingFolder, recipe: Recipe
+        self, examples: Sequence[TrainingExample], model: str, folder: TrainingFolder, recipe: Recipe
     ) -> None:
         import torch
 
@@ -124,7 +128,7 @@ class _Run:
         if state:
             self._optimizer.load_state_dict(state["optimizer"])
 
-    def steps(self) -> Iterator[Progress]:
+    def steps(self) -> Iterator[TrainingStep]:
         """Run the remaining steps."""
         self._model.train()
         for number in range(self._done, len(self._steps)):
@@ -135,7 +139,7 @@ class _Run:
                 self._folder.save(
                     self._model, {"step": number + 1, "optimizer": self._optimizer.state_dict()}
                 )
-            yield Progress(number + 1, len(self._steps), loss, rate)
+            yield TrainingStep(number + 1, len(self._steps), loss, rate)
 
     def whole_model(self) -> Any:
         """The model to save: a LoRA adapter is merged into the weights."""
@@ -290,7 +294,7 @@ class TrainingFolder:
         shutil.rmtree(self.checkpoint, ignore_errors=True)
 
 
-def describe_training(examples: Sequence[Example], model: str, recipe: Recipe) -> dict[str, Any]:
+def describe_training(examples: Sequence[TrainingExample], model: str, recipe: Recipe) -> dict[str, Any]:
     """What distinguishes one training from another."""
     written = json.dumps([asdict(example) for example in examples], sort_keys=True).encode()
     settings = {key: value for key, value in asdict(recipe).items() if key != "save_every"}

@@ -26,7 +26,7 @@ INFILL_TOKENS = 512  # as in the authors' code
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class MaskedSpan:
     """The characters start..end of a program, the last exclusive.
 
     kind: a window of one to three statements · the value of an assignment or a return · the test of an `if`.
@@ -45,7 +45,7 @@ class Masked:
     """A program in canonical form, and the span of it that is masked."""
 
     program: str
-    span: Span
+    span: MaskedSpan
 
     @property
     def text(self) -> str:
@@ -80,7 +80,7 @@ def mask_somewhere(program: str, chance: random.Random) -> Masked:
     return Masked(program, chance.choice(spans))
 
 
-def candidates(program: str) -> tuple[Span, ...]:
+def candidates(program: str) -> tuple[MaskedSpan, ...]:
     """Every span that may be masked, in the order of `ast.walk`, without duplicates. Raises FormatError.
 
     Excluded, as the authors' code intends: windows and values that create the patch of the whole image
@@ -91,7 +91,7 @@ def candidates(program: str) -> tuple[Span, ...]:
     return tuple({(span.start, span.end): span for span in found}.values())
 
 
-def parse_infill(masked: Masked, answer: str) -> tuple[str, Span]:
+def parse_infill(masked: Masked, answer: str) -> tuple[str, MaskedSpan]:
     """The infilled program in canonical form, and the span that replaced the mask.
 
     answer: the whole program as a model wrote it. Raises FormatError if it does not parse, if it changes more than the
@@ -105,7 +105,7 @@ def parse_infill(masked: Masked, answer: str) -> tuple[str, Span]:
     end = len(program) - len(masked.after)
     if end <= masked.span.start:
         raise FormatError("the infill is empty")
-    return program, Span(masked.span.start, end, masked.span.kind)
+    return program, MaskedSpan(masked.span.start, end, masked.span.kind)
 
 
 class PromptedInfill:
@@ -171,8 +171,8 @@ class _Locator:
         self._lines = program.encode("utf-8", errors="surrogatepass").splitlines(keepends=True)
         self._starts = [0, *accumulate(len(_decode(line)) for line in self._lines)]
 
-    def span(self, first: ast.stmt | ast.expr, last: ast.stmt | ast.expr, kind: Kind) -> Span:
-        return Span(
+    def span(self, first: ast.stmt | ast.expr, last: ast.stmt | ast.expr, kind: Kind) -> MaskedSpan:
+        return MaskedSpan(
             self._offset(first.lineno, first.col_offset),
             self._offset(last.end_lineno or last.lineno, last.end_col_offset or last.col_offset),
             kind,
@@ -186,7 +186,7 @@ def _decode(line: bytes) -> str:
     return line.decode("utf-8", errors="surrogatepass")
 
 
-def _spans(node: ast.AST, locator: _Locator) -> Iterator[Span]:
+def _spans(node: ast.AST, locator: _Locator) -> Iterator[MaskedSpan]:
     body = getattr(node, "body", None)
     if isinstance(body, list) and not isinstance(node, ast.Module):
         yield from _windows(body, locator)
@@ -197,7 +197,7 @@ def _spans(node: ast.AST, locator: _Locator) -> Iterator[Span]:
             yield locator.span(test, test, "test")
 
 
-def _windows(body: list[ast.stmt], locator: _Locator) -> Iterator[Span]:
+def _windows(body: list[ast.stmt], locator: _Locator) -> Iterator[MaskedSpan]:
     for length in range(1, MAX_WINDOW + 1):
         for start in range(len(body) - length + 1):
             window = body[start : start + length]

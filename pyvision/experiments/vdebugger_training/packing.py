@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program
+from pyvision.experiments.vdebugger_training.records import Executed, Injected, ScoredProgram, TrainingExample
 from pyvision.strategies.vdebugger.execution import COMPILE_ERROR
 from pyvision.strategies.vdebugger.verdicts import Span, mark_program
 from pyvision.text.prompts import render
 
 Part: TypeAlias = Literal["train", "val", "test"]
-Packed: TypeAlias = Mapping[str, tuple[Example, ...]]
+Packed: TypeAlias = Mapping[str, tuple[TrainingExample, ...]]
 """File stem, such as `critic/train-mix` -> its examples."""
 UNCOUNTED = -100
 """The label of a token that is excluded from the loss, as in PyTorch and transformers."""
@@ -55,7 +55,7 @@ class Packing:
             raise ConfigError(f"mix {self.mix} is negative; give 0 or more")
 
 
-def pack(programs: Sequence[Program], injected: Iterable[Injected], how: Packing) -> Packed:
+def pack(programs: Sequence[ScoredProgram], injected: Iterable[Injected], how: Packing) -> Packed:
     """The examples of every file, distinct and shuffled by the seed. Raises ConfigError if there is no pair."""
     right = {program.id: program for program in programs if program.is_right}
     pairs = [(right[each.of], each) for each in injected if each.fate == "wrong" and each.of in right]
@@ -63,7 +63,7 @@ def pack(programs: Sequence[Program], injected: Iterable[Injected], how: Packing
         raise ConfigError(
             "no correct program has been broken, so there is nothing to train on; inject more errors"
         )
-    files: dict[str, list[Example]] = {}
+    files: dict[str, list[TrainingExample]] = {}
     for part in ("train", "val", "test"):
         chosen = [pair for pair in pairs if part_of(pair[0].id, how) == part]
         files[f"critic/{part}"] = [example for pair in chosen for example in _verdicts(*pair, how)]
@@ -133,7 +133,7 @@ class Encoded:
     labels: tuple[int, ...]
 
 
-def encode(example: Example, tokenizer: Tokens, token_budget: TokenBudget) -> Encoded:
+def encode(example: TrainingExample, tokenizer: Tokens, token_budget: TokenBudget) -> Encoded:
     """A whole example, at most `token_budget.tokens` long; the loss covers `inst` and `completion`."""
     inst = _encode(example.inst, tokenizer)
     counted = [*inst, *_encode(example.completion, tokenizer), *(_end(tokenizer) if example.eos else [])]
@@ -155,20 +155,20 @@ def encode_prompt(prompt: str, inst: str, tokenizer: Tokens, token_budget: Token
     return [*begin, *_truncate(prompt, free, tokenizer, token_budget.keep), *inst_tokens]
 
 
-def _verdicts(right: Program, broken: Injected, how: Packing) -> Iterator[Example]:
+def _verdicts(right: ScoredProgram, broken: Injected, how: Packing) -> Iterator[TrainingExample]:
     accepted = format_case(right.task, right.program, right.executed if how.feedback else None)
     refused = format_case(right.task, broken.program, broken.executed if how.feedback else None)
-    yield Example(accepted, CRITIC_INST, RIGHT, of=right.id)
-    yield Example(refused, CRITIC_INST, format_rejection(broken.program, broken.span), of=right.id)
+    yield TrainingExample(accepted, CRITIC_INST, RIGHT, of=right.id)
+    yield TrainingExample(refused, CRITIC_INST, format_rejection(broken.program, broken.span), of=right.id)
 
 
-def _correction(right: Program, broken: Injected, how: Packing) -> Example:
+def _correction(right: ScoredProgram, broken: Injected, how: Packing) -> TrainingExample:
     marked = mark_fault(broken.program, broken.span)
     prompt = format_case(right.task, marked, broken.executed if how.feedback else None)
-    return Example(prompt, REFINER_INST, f"\n{right.program}", of=right.id)
+    return TrainingExample(prompt, REFINER_INST, f"\n{right.program}", of=right.id)
 
 
-def _mixture(programs: Sequence[Program], limit: int, how: Packing) -> list[Example]:
+def _mixture(programs: Sequence[ScoredProgram], limit: int, how: Packing) -> list[TrainingExample]:
     wrong = [
         program
         for program in programs
@@ -178,12 +178,12 @@ def _mixture(programs: Sequence[Program], limit: int, how: Packing) -> list[Exam
     return [_without_location(program, how) for program in chosen]
 
 
-def _without_location(program: Program, how: Packing) -> Example:
+def _without_location(program: ScoredProgram, how: Packing) -> TrainingExample:
     prompt = format_case(program.task, program.program, program.executed if how.feedback else None)
-    return Example(prompt, CRITIC_INST, WRONG, eos=False, of=program.id)
+    return TrainingExample(prompt, CRITIC_INST, WRONG, eos=False, of=program.id)
 
 
-def _shuffle(examples: list[Example], seed: int) -> tuple[Example, ...]:
+def _shuffle(examples: list[TrainingExample], seed: int) -> tuple[TrainingExample, ...]:
     distinct = list(dict.fromkeys(examples))
     random.Random(seed).shuffle(distinct)
     return tuple(distinct)

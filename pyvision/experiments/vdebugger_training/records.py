@@ -30,7 +30,7 @@ class Executed:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ScoredProgram:
     """A program for a question, its execution, and the score of its answer.
 
     id: of the sample. task: the question, as in the comment of the program. score: from 0 to 1; None if it cannot be
@@ -72,7 +72,7 @@ class Injected:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TrainingExample:
     """One training example. The loss covers `inst` and `completion`; `prompt` is truncated if the example is too long.
 
     eos: whether the completion ends there; after a verdict without a location, more may follow. of: the sample's id.
@@ -87,13 +87,13 @@ class Example:
     of: str = ""
 
 
-class Attempt(Protocol):
+class ProgramRunner(Protocol):
     """Runs a program for a sample and scores its answer; errors of the program are part of the value.
 
     program: if None, one is generated first. Raises only what ends the whole step, such as a failing endpoint.
     """
 
-    def __call__(self, sample: Sample, program: str | None = None) -> Program: ...
+    def __call__(self, sample: Sample, program: str | None = None) -> ScoredProgram: ...
 
 
 def read(path: Path, kind: type[Value]) -> Iterator[Value]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
-from pyvision.models.endpoint import Ask, Endpoint
+from pyvision.models.endpoint import CompletionRequest, Endpoint
 from pyvision.models.reply_builder import Item, ReplyBuilder, read_count
 from pyvision.models.tool_calls import arguments_object, plain_name, schema_of
 from pyvision.models.wires.openai_chat import base64_of
@@ -80,10 +80,12 @@ class _Messages:
         )
         return answer
 
-    def body(self, ask: Ask) -> dict[str, Any]:
-        sampling = ask.sampling
-        system = [block for m in ask.messages if m.role == "system" for block in _convert_message(m, ask)]
-        turns = list(_turns(ask))
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
+        sampling = request.sampling
+        system = [
+            block for m in request.messages if m.role == "system" for block in _convert_message(m, request)
+        ]
+        turns = list(_turns(request))
         _mark(system)
         for turn in [turn for turn in turns if turn["role"] == "user"][-_CACHED_TURNS:]:
             _mark(turn["content"])
@@ -91,13 +93,13 @@ class _Messages:
             "system": system,
             "temperature": None if self._thinks else sampling.temperature,
             "stop_sequences": list(sampling.stop),
-            "stream": ask.stream or None,
+            "stream": request.stream or None,
             "tools": [_tool(offer) for offer in sampling.tools],
             "tool_choice": {"type": sampling.tool_choice} if sampling.tools else None,
         }
         limit = sampling.max_tokens or _MAX_TOKENS
         known = {"model": self._config.model, "max_tokens": limit, "messages": turns}
-        return known | ask.select_accepted(parameters)
+        return known | request.select_accepted(parameters)
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
         names = {name: rf"\b{name}\b" for name in ("temperature", "stop_sequences") if name in body}
@@ -208,15 +210,15 @@ def _tool(offer: ToolOffer) -> dict[str, Any]:
     return {"name": offer.name, "description": offer.purpose, "input_schema": schema_of(offer)}
 
 
-def _turns(ask: Ask) -> Iterator[dict[str, Any]]:
+def _turns(request: CompletionRequest) -> Iterator[dict[str, Any]]:
     """The turns of user and assistant. Results of calls stand at the start of the user's turn after the call."""
     role, content = "", list[dict[str, Any]]()
-    for message in ask.messages:
+    for message in request.messages:
         if message.role == "system":
             continue
         speaker = "user" if message.role == "tool" else message.role
         follows_result = speaker == role and content[-1]["type"] == "tool_result"
-        blocks = list(_blocks(message, ask))
+        blocks = list(_blocks(message, request))
         if follows_result:
             content += blocks
             continue
@@ -227,16 +229,18 @@ def _turns(ask: Ask) -> Iterator[dict[str, Any]]:
         yield {"role": role, "content": content}
 
 
-def _blocks(message: Message, ask: Ask) -> Iterator[dict[str, Any]]:
+def _blocks(message: Message, request: CompletionRequest) -> Iterator[dict[str, Any]]:
     if message.role == "tool":
         yield _result(message)
-    elif message.opaque is not None and _REASONING not in ask.unsupported:
-        yield from _convert_opaque(message, json.loads(message.opaque.content), ask)
+    elif message.opaque is not None and _REASONING not in request.unsupported:
+        yield from _convert_opaque(message, json.loads(message.opaque.content), request)
     else:
-        yield from _convert_message(message, ask)
+        yield from _convert_message(message, request)
 
 
-def _convert_opaque(message: Message, blocks: list[dict[str, Any]], ask: Ask) -> Iterator[dict[str, Any]]:
+def _convert_opaque(
+    message: Message, blocks: list[dict[str, Any]], request: CompletionRequest
+) -> Iterator[dict[str, Any]]:
     """The blocks as they came; where the text was cut, what is left of it follows the thinking."""
     text = "".join(block["text"] for block in blocks if block["type"] == "text")
     calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
@@ -244,7 +248,7 @@ def _convert_opaque(message: Message, blocks: list[dict[str, Any]], ask: Ask) ->
         yield from (block for block in blocks if block["type"] != "text" or block["text"].strip())
         return
     yield from (block for block in blocks if block["type"] in _THINKING)
-    yield from _convert_message(message, ask)
+    yield from _convert_message(message, request)
 
 
 def _result(message: Message) -> dict[str, Any]:
@@ -255,11 +259,11 @@ def _result(message: Message) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": message.call_id, **is_error, "content": content}
 
 
-def _convert_message(message: Message, ask: Ask | None) -> Iterator[dict[str, Any]]:
+def _convert_message(message: Message, request: CompletionRequest | None) -> Iterator[dict[str, Any]]:
     """The API refuses text that is blank."""
     for part in message.parts:
         if not isinstance(part, Text) or part.text.strip():
-            yield _block(part, ask.sampling.tools if ask else ())
+            yield _block(part, request.sampling.tools if request else ())
 
 
 def _block(part: Part, offers: Sequence[ToolOffer]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from pyvision.config.model_config import ModelConfig
-from pyvision.models.endpoint import Ask, Endpoint
+from pyvision.models.endpoint import CompletionRequest, Endpoint
 from pyvision.models.reply_builder import Item, ReplyBuilder, read_count
 from pyvision.models.tool_calls import arguments_object, plain_name, schema_of
 from pyvision.models.vertex import VertexTokens
@@ -133,10 +133,10 @@ class _Gemini(GeminiApi):
         sent = {name: value for name, value in body.items() if name not in {"model", "stream"}}
         return self.request(client, f"models/{model}:{method}", sent, timeout)
 
-    def body(self, ask: Ask) -> dict[str, Any]:
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
         """The request; `model` and `stream` become parts of the address."""
-        sampling = ask.sampling
-        wants = sampling.logprobs and "logprobs" not in ask.unsupported
+        sampling = request.sampling
+        wants = sampling.logprobs and "logprobs" not in request.unsupported
         parameters = {
             "temperature": sampling.temperature,
             "maxOutputTokens": sampling.max_tokens,
@@ -145,13 +145,13 @@ class _Gemini(GeminiApi):
             "logprobs": _LIKELIEST if wants else None,
             "mediaResolution": _RESOLUTIONS.get(self._config.detail or ""),
         }
-        system = [part for m in ask.messages if m.role == "system" for part in _convert_message(m)]
+        system = [part for m in request.messages if m.role == "system" for part in _convert_message(m)]
         body = {
             "model": self._config.model,
-            "stream": ask.stream,
+            "stream": request.stream,
             "systemInstruction": {"parts": system} if system else None,
-            "contents": _contents(ask.messages),
-            "generationConfig": ask.select_accepted(parameters) or None,
+            "contents": _contents(request.messages),
+            "generationConfig": request.select_accepted(parameters) or None,
         }
         if sampling.tools:
             body["tools"] = [{"functionDeclarations": [_tool(offer) for offer in sampling.tools]}]

@@ -22,7 +22,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
-from pyvision.models.endpoint import Ask, Endpoint
+from pyvision.models.endpoint import CompletionRequest, Endpoint
 from pyvision.models.reply_builder import Item, ReplyBuilder, read_count, texts
 from pyvision.models.tool_calls import plain_name, schema_of
 from pyvision.models.wires.gemini import GeminiApi, GeminiClient
@@ -55,8 +55,8 @@ class _Interactions(GeminiApi):
     ) -> AbstractContextManager[Any]:
         return self.request(client, "interactions", body, timeout)
 
-    def body(self, ask: Ask) -> dict[str, Any]:
-        sampling = ask.sampling
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
+        sampling = request.sampling
         parameters = {
             "temperature": sampling.temperature,
             "max_output_tokens": sampling.max_tokens,
@@ -64,15 +64,15 @@ class _Interactions(GeminiApi):
             "tool_choice": sampling.tool_choice if sampling.tools else None,
         }
         detail = self._config.detail if self._config.detail in _RESOLUTIONS else None
-        system = "\n\n".join(message.text for message in ask.messages if message.role == "system")
+        system = "\n\n".join(message.text for message in request.messages if message.role == "system")
         body = {
             "model": (self._config.model or "").removeprefix("models/"),
-            "input": _steps(ask.messages, {"resolution": detail} if detail else {}),
+            "input": _steps(request.messages, {"resolution": detail} if detail else {}),
             "system_instruction": replace_surrogates(system) or None,
             "tools": [_tool(offer) for offer in sampling.tools] or None,
-            "generation_config": ask.select_accepted(parameters) or None,
+            "generation_config": request.select_accepted(parameters) or None,
             "store": False,
-            "stream": ask.stream,
+            "stream": request.stream,
         }
         return {name: value for name, value in body.items() if value is not None}
 

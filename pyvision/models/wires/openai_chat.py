@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pyvision.config.model_config import ModelConfig
-from pyvision.models.endpoint import Ask, Endpoint
+from pyvision.models.endpoint import CompletionRequest, Endpoint
 from pyvision.models.reply_builder import Item, ReplyBuilder, ids_in, logprobs_in, read_count, texts
 from pyvision.models.tool_calls import arguments_json, plain_name, schema_of
 from pyvision.text.sanitize import replace_surrogates
@@ -70,23 +70,23 @@ class _Chat(OpenAIClients):
         )
         return answer
 
-    def body(self, ask: Ask) -> dict[str, Any]:
-        sampling = ask.sampling
-        limit = next((name for name in self._limits if name not in ask.unsupported), self._limits[0])
-        wants = sampling.logprobs and "logprobs" not in ask.unsupported
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
+        sampling = request.sampling
+        limit = next((name for name in self._limits if name not in request.unsupported), self._limits[0])
+        wants = sampling.logprobs and "logprobs" not in request.unsupported
         parameters = {
             "temperature": sampling.temperature,
             "stop": list(sampling.stop),
             limit: sampling.max_tokens,
             "logprobs": wants or None,
             "top_logprobs": _LIKELIEST if wants else None,
-            "stream": ask.stream or None,
-            "stream_options": {"include_usage": True} if ask.stream else None,
+            "stream": request.stream or None,
+            "stream_options": {"include_usage": True} if request.stream else None,
             "tools": [_tool(offer) for offer in sampling.tools],
             "tool_choice": sampling.tool_choice if sampling.tools else None,
         }
-        messages = [_message(m, sampling.tools, self._config.detail) for m in ask.messages]
-        return {"model": self._config.model, "messages": messages, **ask.select_accepted(parameters)}
+        messages = [_message(m, sampling.tools, self._config.detail) for m in request.messages]
+        return {"model": self._config.model, "messages": messages, **request.select_accepted(parameters)}
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
         names = {name: rf"\b{name}\b" for name in _DROPPABLE if name in body}

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
-from pyvision.models.endpoint import Ask, Endpoint
+from pyvision.models.endpoint import CompletionRequest, Endpoint
 from pyvision.models.reply_builder import Item, ReplyBuilder, logprobs_in, read_count, texts
 from pyvision.models.tool_calls import arguments_json, free_form_ids, plain_name, schema_of
 from pyvision.models.wires.openai_chat import OpenAIClients, data_url
@@ -44,8 +44,8 @@ class _Responses(OpenAIClients):
         )
         return answer
 
-    def body(self, ask: Ask) -> dict[str, Any]:
-        sampling, unsupported = ask.sampling, ask.unsupported
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
+        sampling, unsupported = request.sampling, request.unsupported
         wants = sampling.logprobs and "logprobs" not in unsupported
         include = [_REASONING] if _REASONING not in unsupported else []
         parameters = {
@@ -53,7 +53,7 @@ class _Responses(OpenAIClients):
             "max_output_tokens": sampling.max_tokens,
             "include": include + ([_LOGPROBS] if wants else []),
             "top_logprobs": _LIKELIEST if wants else None,
-            "stream": ask.stream,  # some servers stream where it is not said
+            "stream": request.stream,  # some servers stream where it is not said
             "store": False,
             "tools": [
                 _tool(offer, is_free_form=offer.is_free_form and _FREE_FORM not in unsupported)
@@ -61,10 +61,10 @@ class _Responses(OpenAIClients):
             ],
             "tool_choice": sampling.tool_choice if sampling.tools else None,
         }
-        accepted = {"stream": False, **ask.select_accepted(parameters)}
+        accepted = {"stream": False, **request.select_accepted(parameters)}
         return {
             "model": self._config.model,
-            "input": list(_items(ask, self._config.detail or "auto")),
+            "input": list(_items(request, self._config.detail or "auto")),
             **accepted,
         }
 
@@ -168,15 +168,15 @@ def _tool(offer: ToolOffer, *, is_free_form: bool) -> dict[str, Any]:
     return {"type": "function", **named, "parameters": schema_of(offer), "strict": False}
 
 
-def _items(ask: Ask, detail: str) -> Iterator[dict[str, Any]]:
-    free_form = free_form_ids(ask.messages)
-    for message in ask.messages:
+def _items(request: CompletionRequest, detail: str) -> Iterator[dict[str, Any]]:
+    free_form = free_form_ids(request.messages)
+    for message in request.messages:
         if message.role == "tool":
             kind = "custom_tool_call_output" if message.call_id in free_form else "function_call_output"
             yield {"type": kind, "call_id": message.call_id, "output": _content(message, detail)}
         elif message.role != "assistant":
             yield {"role": message.role, "content": _content(message, detail)}
-        elif message.opaque is not None and _REASONING not in ask.unsupported:
+        elif message.opaque is not None and _REASONING not in request.unsupported:
             yield from _convert_opaque(message, json.loads(message.opaque.content))
         else:
             yield from _convert_message(

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from math import gcd
 
-from pyvision.offline.plans import Cell, Finding, Found, Plan, Value, format_literal
+from pyvision.offline.plans import (
+    CellFindings,
+    MeasuredAnswer,
+    MeasurementPlan,
+    PlannedCell,
+    Value,
+    format_literal,
+)
 from pyvision.offline.wording import COLOUR, COLOURS, SHAPE, ParsedQuestion, kind_of, match_wording, shape_of
 
 _OF = r"(?: (?:of|for) image)?(?: in pixels)?"
@@ -116,17 +123,17 @@ _LIST = (
 _COLOURS_COUNTED = r"(?:different |distinct )?colours(?: (?:are|is))?(?: (?:used|present|does image have))?"
 
 
-def plan_size(question: ParsedQuestion) -> Plan | None:
+def plan_size(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits questions for width, height, aspect ratio, orientation and number of pixels."""
     kind = kind_of(question.plain, _SIZES)
     if kind is None or question.image is None:
         return None
     thought = "The size is a property of the image itself, so I read it in the kernel."
-    cell = Cell(thought, "size", (question.image,))
-    return Plan((cell,), lambda finding: _read_size(finding, kind, question.plain))
+    cell = PlannedCell(thought, "size", (question.image,))
+    return MeasurementPlan((cell,), lambda finding: _read_size(finding, kind, question.plain))
 
 
-def _read_size(finding: Finding, kind: str, plain: str) -> Found | None:
+def _read_size(finding: CellFindings, kind: str, plain: str) -> MeasuredAnswer | None:
     width, height = finding.whole("width"), finding.whole("height")
     if not width or not height:
         return None
@@ -144,22 +151,24 @@ def _read_size(finding: Finding, kind: str, plain: str) -> Found | None:
         answers["orientation"] = (
             orientation if not named or " or " in plain else "Yes" if named[1] == orientation else "No"
         )
-    return Found(f"The image measures {width} x {height} pixels.", answers.get(kind, f"{width} x {height}"))
+    return MeasuredAnswer(
+        f"The image measures {width} x {height} pixels.", answers.get(kind, f"{width} x {height}")
+    )
 
 
-def plan_difference(question: ParsedQuestion) -> Plan | None:
+def plan_difference(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits questions that compare exactly two images: whether, where and how much they differ."""
     kind = kind_of(question.plain, _DIFFERENCES)
     if kind is None or question.images != 2:
         return None
-    cell = Cell(
+    cell = PlannedCell(
         "I compare the two images pixel by pixel and draw boxes around what changed.", "difference", (0, 1)
     )
     negated = "differ" in question.plain
-    return Plan((cell,), lambda finding: _read_difference(finding, kind, negated=negated))
+    return MeasurementPlan((cell,), lambda finding: _read_difference(finding, kind, negated=negated))
 
 
-def _read_difference(finding: Finding, kind: str, *, negated: bool) -> Found | None:
+def _read_difference(finding: CellFindings, kind: str, *, negated: bool) -> MeasuredAnswer | None:
     same_size, count, share = finding.flag("same_size"), finding.whole("count"), finding.number("share")
     boxes, changed = finding.boxes("regions"), finding.whole("changed")
     if same_size is None or count is None or share is None or boxes is None or changed is None:
@@ -171,41 +180,43 @@ def _read_difference(finding: Finding, kind: str, *, negated: bool) -> Found | N
     )
     if kind == "same":
         same = same_size and not (finding.whole("any") or 0)
-        return Found(sentence, "Yes" if same != negated else "No")
+        return MeasuredAnswer(sentence, "Yes" if same != negated else "No")
     if not same_size:
-        return Found(sentence, "the images have different sizes") if kind == "where" else None
+        return MeasuredAnswer(sentence, "the images have different sizes") if kind == "where" else None
     where = "; ".join(f"x {left}-{right}, y {top}-{bottom}" for left, top, right, bottom in boxes)
     more = f" and {count - len(boxes)} more" if count > len(boxes) else ""
     places = f"{where}{more} ({share:.2%} of the pixels)" if count else "nothing differs"
     answers = {"count": str(count), "share": f"{changed} pixels ({share:.2%})", "where": places}
-    return Found(sentence, answers[kind])
+    return MeasuredAnswer(sentence, answers[kind])
 
 
-def plan_text(question: ParsedQuestion) -> Plan | None:
+def plan_text(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits requests to read what is written."""
     if question.image is None or not match_wording(question.plain, *_TEXTS, *_TAGS):
         return None
     image = (question.image,)
-    closer = Cell("I look for text in the whole image.", "closer", image)
-    around = Cell("I zoom in and look around what was found.", "around", image)
+    closer = PlannedCell("I look for text in the whole image.", "closer", image)
+    around = PlannedCell("I zoom in and look around what was found.", "around", image)
     cells = (
         *((closer, *[around] * _LOOKS) if match_wording(question.plain, *_TAGS) else ()),
-        Cell(
+        PlannedCell(
             "I read the text with an engine that is installed in the sandbox.", "text", image, {"layout": "3"}
         ),
-        Cell("Nothing was read, so I try again for scattered text.", "text", image, {"layout": "11"}),
+        PlannedCell("Nothing was read, so I try again for scattered text.", "text", image, {"layout": "11"}),
     )
-    return Plan(cells, _read_text)
+    return MeasurementPlan(cells, _read_text)
 
 
-def _read_text(finding: Finding) -> Found | None:
+def _read_text(finding: CellFindings) -> MeasuredAnswer | None:
     text = finding.text("text")
     return (
-        Found("The text was read by an engine in the sandbox, without corrections.", text) if text else None
+        MeasuredAnswer("The text was read by an engine in the sandbox, without corrections.", text)
+        if text
+        else None
     )
 
 
-def plan_colours(question: ParsedQuestion) -> Plan | None:
+def plan_colours(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits questions about colours, but not about the colour of something that must be recognized first."""
     if question.image is None:
         return None
@@ -216,9 +227,11 @@ def plan_colours(question: ParsedQuestion) -> Plan | None:
     counting = function == "find_colours" and bool(question.counted)
     thought = "I measure the colours of the pixels that the question is about."
     variables = {"function": function, "arguments": ", ".join(("drawing", *map(format_literal, arguments)))}
-    cell = Cell(thought, "colours", (question.image,), variables)
+    cell = PlannedCell(thought, "colours", (question.image,), variables)
     present = function == "find_colour"
-    return Plan((cell,), lambda finding: _read_colours(finding, present=present, counting=counting))
+    return MeasurementPlan(
+        (cell,), lambda finding: _read_colours(finding, present=present, counting=counting)
+    )
 
 
 def _choose_call(question: ParsedQuestion) -> tuple[str, tuple[Value, ...]] | None:
@@ -242,13 +255,13 @@ def _choose_call(question: ParsedQuestion) -> tuple[str, tuple[Value, ...]] | No
     return None
 
 
-def _read_colours(finding: Finding, *, present: bool, counting: bool) -> Found | None:
+def _read_colours(finding: CellFindings, *, present: bool, counting: bool) -> MeasuredAnswer | None:
     colours = finding.texts("colours")
     if colours is None or (not colours and not present):
         return None
     sentence = f"Measured: {', '.join(colours) or 'none of it'}."
     if present:
-        return Found(sentence, "Yes" if colours else "No")
+        return MeasuredAnswer(sentence, "Yes" if colours else "No")
     if counting:
-        return Found(sentence, str(len(colours)))
-    return Found(sentence, ", ".join(colours))
+        return MeasuredAnswer(sentence, str(len(colours)))
+    return MeasuredAnswer(sentence, ", ".join(colours))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyvision.offline.plans import Cell, Finding, Found, Plan, format_literal
+from pyvision.offline.plans import CellFindings, MeasuredAnswer, MeasurementPlan, PlannedCell, format_literal
 from pyvision.offline.wording import COLOUR, COLOURS, ParsedQuestion, kind_of, match_wording
 
 _LINES = r"(?:lines?|curves?|plots?|graphs?|line plots?|polylines?|paths?)"
@@ -46,7 +46,7 @@ _TABLES: dict[str, tuple[str, ...]] = {
 _TABLE_SIZE = r"(?:what (?:is|are) )?(?:size|dimensions) of (?:table|grid)(?: in image)?"
 
 
-def plan_crossings(question: ParsedQuestion) -> Plan | None:
+def plan_crossings(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits questions for the number of places where two lines cross."""
     found = match_wording(question.plain, *_CROSSINGS_OFTEN) or match_wording(
         question.counted, *_CROSSINGS_COUNTED
@@ -55,16 +55,16 @@ def plan_crossings(question: ParsedQuestion) -> Plan | None:
         return None
     named = tuple(COLOURS[name] for name in found.groupdict().values() if name)
     thought = "I separate the two lines by their colours and look for the places where they meet."
-    cell = Cell(thought, "crossings", (question.image,), {"colours": format_literal(named or None)})
-    return Plan((cell,), _read_crossings)
+    cell = PlannedCell(thought, "crossings", (question.image,), {"colours": format_literal(named or None)})
+    return MeasurementPlan((cell,), _read_crossings)
 
 
-def _read_crossings(finding: Finding) -> Found | None:
+def _read_crossings(finding: CellFindings) -> MeasuredAnswer | None:
     count = finding.whole("count")
-    return None if count is None else Found(f"The two lines meet at {count} places.", str(count))
+    return None if count is None else MeasuredAnswer(f"The two lines meet at {count} places.", str(count))
 
 
-def plan_paths(question: ParsedQuestion) -> Plan | None:
+def plan_paths(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits questions for the number, or the colours, of the paths between two letters, as on a subway map."""
     counted, which = (
         match_wording(question.counted, _PATHS_COUNTED),
@@ -77,20 +77,22 @@ def plan_paths(question: ParsedQuestion) -> Plan | None:
     thought = (
         f"I look for the letters {' and '.join(stations)}, then follow each colour to where its line ends."
     )
-    cell = Cell(thought, "paths", (question.image,), {"stations": format_literal(stations)})
-    return Plan((cell,), lambda finding: _read_paths(finding, stations, by_colour=counted is None))
+    cell = PlannedCell(thought, "paths", (question.image,), {"stations": format_literal(stations)})
+    return MeasurementPlan((cell,), lambda finding: _read_paths(finding, stations, by_colour=counted is None))
 
 
-def _read_paths(finding: Finding, stations: tuple[str, str], *, by_colour: bool) -> Found | None:
+def _read_paths(
+    finding: CellFindings, stations: tuple[str, str], *, by_colour: bool
+) -> MeasuredAnswer | None:
     count, colours = finding.whole("count"), finding.texts("colours")
     if count is None or colours is None:
         return None
     listed = ", ".join(colours) or "none"
     sentence = f"Lines that end at both {stations[0]} and {stations[1]}: {listed}."
-    return Found(sentence, listed if by_colour else str(count))
+    return MeasuredAnswer(sentence, listed if by_colour else str(count))
 
 
-def plan_table(question: ParsedQuestion) -> Plan | None:
+def plan_table(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits questions for the rows or columns of a table, or both."""
     is_size = match_wording(question.plain, _TABLE_SIZE)
     kind = "both" if is_size else kind_of(question.counted, _TABLES)
@@ -103,17 +105,17 @@ def plan_table(question: ParsedQuestion) -> Plan | None:
         "The lines did not settle it, so I look for the empty stripes between the contents of the cells."
     )
     cells = (
-        Cell(by_lines, "ruled_table", (question.image,)),
-        Cell(by_cells, "aligned_cells", (question.image,)),
+        PlannedCell(by_lines, "ruled_table", (question.image,)),
+        PlannedCell(by_cells, "aligned_cells", (question.image,)),
     )
     columns_first = "columns and" in question.counted
-    return Plan(cells, lambda finding: _read_table(finding, kind, columns_first=columns_first))
+    return MeasurementPlan(cells, lambda finding: _read_table(finding, kind, columns_first=columns_first))
 
 
-def _read_table(finding: Finding, kind: str, *, columns_first: bool) -> Found | None:
+def _read_table(finding: CellFindings, kind: str, *, columns_first: bool) -> MeasuredAnswer | None:
     rows, columns = finding.whole("rows"), finding.whole("columns")
     if not rows or not columns:
         return None
     both = f"({columns}, {rows})" if columns_first else f"({rows}, {columns})"
     answers = {"both": both, "rows": str(rows), "columns": str(columns), "cells": str(rows * columns)}
-    return Found(f"The table has {rows} rows and {columns} columns.", answers[kind])
+    return MeasuredAnswer(f"The table has {rows} rows and {columns} columns.", answers[kind])

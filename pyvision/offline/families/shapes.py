@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pyvision.offline.plans import Cell, Finding, Found, Plan, format_literal
+from pyvision.offline.plans import CellFindings, MeasuredAnswer, MeasurementPlan, PlannedCell, format_literal
 from pyvision.offline.wording import COLOUR, COLOURS, SHAPE, ParsedQuestion, match_wording, shape_of
 
 _DRAWN = (
@@ -35,7 +35,7 @@ _CONTACTS = (
 _NEAR_PX = 0.6  # a fitted edge is accurate to a few tenths of a pixel
 
 
-def plan_squares(question: ParsedQuestion) -> Plan | None:
+def plan_squares(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits questions for the number of squares of any colour: they may be nested, turned, or cross each other."""
     if question.image is None or not match_wording(question.counted, rf"{_DRAWN}squares?"):
         return None
@@ -44,10 +44,10 @@ def plan_squares(question: ParsedQuestion) -> Plan | None:
         _match_outlines("square", 4, _FEW_TURNS, question.image),
         _match_outlines("square", 4, _MANY_TURNS, question.image),
     )
-    return Plan(cells, lambda finding: _read_count(finding, "square"))
+    return MeasurementPlan(cells, lambda finding: _read_count(finding, "square"))
 
 
-def plan_overlapping(question: ParsedQuestion) -> Plan | None:
+def plan_overlapping(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits questions for the number of circles or regular polygons of any colour; they may cross like Olympic rings."""
     found = match_wording(question.counted, rf"{_DRAWN}(?P<shape>{SHAPE})")
     shape = shape_of(found["shape"]) if found else None
@@ -63,10 +63,10 @@ def plan_overlapping(question: ParsedQuestion) -> Plan | None:
         _match_outlines(shape, _SIDES[shape], _FEW_TURNS, question.image),
         last,
     )
-    return Plan(cells, lambda finding: _read_count(finding, shape))
+    return MeasurementPlan(cells, lambda finding: _read_count(finding, shape))
 
 
-def plan_objects(question: ParsedQuestion) -> Plan | None:
+def plan_objects(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits questions for the number of objects of a colour or a simple shape."""
     wording = rf"{_DRAWN}(?:(?P<colour>{COLOUR})(?:[- ]coloured)? )?(?:(?P<shape>{SHAPE})|{_OBJECTS})"
     found = match_wording(question.counted, wording)
@@ -78,34 +78,34 @@ def plan_objects(question: ParsedQuestion) -> Plan | None:
     if shape == "circle":
         cells.append(_separate_discs(colour, question.image))
     noun = " ".join(filter(None, (colour, shape or "object")))
-    return Plan(tuple(cells), lambda finding: _read_count(finding, noun))
+    return MeasurementPlan(tuple(cells), lambda finding: _read_count(finding, noun))
 
 
-def _separate(shape: str | None, colour: str | None, image: int) -> Cell:
+def _separate(shape: str | None, colour: str | None, image: int) -> PlannedCell:
     thought = "I separate the drawing into connected areas of one colour and examine the shape of each."
     variables = {"colour": format_literal(colour), "shape": format_literal(shape)}
-    return Cell(thought, "objects", (image,), variables)
+    return PlannedCell(thought, "objects", (image,), variables)
 
 
-def _match_outlines(shape: str, sides: int, turns: int, image: int) -> Cell:
+def _match_outlines(shape: str, sides: int, turns: int, image: int) -> PlannedCell:
     thought = f"Lines cross here, so I match {shape} outlines of every size with them."
-    return Cell(thought, "outlines", (image,), {"sides": str(sides), "turns": str(turns)})
+    return PlannedCell(thought, "outlines", (image,), {"sides": str(sides), "turns": str(turns)})
 
 
-def _separate_discs(colour: str | None, image: int) -> Cell:
+def _separate_discs(colour: str | None, image: int) -> PlannedCell:
     thought = "Some discs run together, so I fit circles to the arcs of their borders."
-    return Cell(thought, "discs", (image,), {"colour": format_literal(colour)})
+    return PlannedCell(thought, "discs", (image,), {"colour": format_literal(colour)})
 
 
-def _read_count(finding: Finding, noun: str) -> Found | None:
+def _read_count(finding: CellFindings, noun: str) -> MeasuredAnswer | None:
     """The count as an answer; a method that is unsure and found nothing does not count."""
     count = finding.whole("count")
     if count is None or (count == 0 and not finding.confident):
         return None
-    return Found(f"Counted: {count} x {noun}.", str(count))
+    return MeasuredAnswer(f"Counted: {count} x {noun}.", str(count))
 
 
-def plan_contact(question: ParsedQuestion) -> Plan | None:
+def plan_contact(question: ParsedQuestion) -> MeasurementPlan | None:
     """Fits yes-or-no questions about whether circles touch or overlap; at a distance of zero they only touch."""
     found = match_wording(re.sub(r",? yes or no$", "", question.plain), *_CONTACTS)
     if found is None or question.image is None:
@@ -113,15 +113,15 @@ def plan_contact(question: ParsedQuestion) -> Plan | None:
     named = found.groupdict()
     colours = (COLOURS[named["one"]], COLOURS[named["other"]]) if named.get("one") else None
     thought = "I fit a circle to each disc, finer than a pixel, and compare their distance with their radii."
-    cell = Cell(thought, "gap", (question.image,), {"colours": format_literal(colours)})
+    cell = PlannedCell(thought, "gap", (question.image,), {"colours": format_literal(colours)})
     overlap_only = found["verb"].startswith(("overlap", "intersect")) and "touch" not in found["verb"]
-    return Plan((cell,), lambda finding: _read_gap(finding, overlap_only=overlap_only))
+    return MeasurementPlan((cell,), lambda finding: _read_gap(finding, overlap_only=overlap_only))
 
 
-def _read_gap(finding: Finding, *, overlap_only: bool) -> Found | None:
+def _read_gap(finding: CellFindings, *, overlap_only: bool) -> MeasuredAnswer | None:
     gap = finding.number("gap")
     if gap is None:
         return None
     yes = gap < -_NEAR_PX if overlap_only else gap <= _NEAR_PX
     sentence = f"The smallest gap between two circles is {gap:.2f} pixels (below zero they overlap)."
-    return Found(sentence, "Yes" if yes else "No")
+    return MeasuredAnswer(sentence, "Yes" if yes else "No")

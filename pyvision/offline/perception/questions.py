@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyvision.errors import ToolError
-from pyvision.offline.perception.scene import Region, Scene, Wanted, parse_wanted, scene_of
+from pyvision.offline.perception.scene import SceneArea, SceneDescription, Wanted, parse_wanted, scene_of
 from pyvision.offline.wording import read_question
 from pyvision.types import Picture
 
@@ -50,7 +50,7 @@ def asks_for_text(question: str) -> bool:
     return _TEXT.fullmatch(_plain(question)) is not None
 
 
-def place_of(region: Region, picture: Picture) -> str:
+def place_of(region: SceneArea, picture: Picture) -> str:
     """One of nine places, such as `upper left`; the middle one is `center`."""
     column = int(3 * (region.left + region.right) / 2 / picture.width)
     row = int(3 * (region.top + region.bottom) / 2 / picture.height)
@@ -138,7 +138,7 @@ def _where(found: re.Match[str], picture: Picture) -> str | None:
     return None if region is None else place_of(region, picture)
 
 
-def _find_largest(what: str, picture: Picture) -> Region | None:
+def _find_largest(what: str, picture: Picture) -> SceneArea | None:
     """The largest object that fits the description, or the largest of all for `it`; None if there is none."""
     wanted = Wanted() if re.fullmatch(_IT, what.strip()) else _parse_description(what)
     regions = wanted.among(scene_of(picture).regions) if wanted is not None else ()
@@ -150,7 +150,7 @@ def _parse_description(what: str) -> Wanted | None:
     return wanted if wanted.is_understood else None
 
 
-def _require_drawing(picture: Picture) -> Scene:
+def _require_drawing(picture: Picture) -> SceneDescription:
     """The objects of a drawing. Raises ToolError for a photograph: rules cannot tell its objects apart."""
     scene = scene_of(picture)
     if not scene.is_drawing:
@@ -161,7 +161,7 @@ def _require_drawing(picture: Picture) -> Scene:
     return scene
 
 
-def _find_countable(wanted: Wanted, picture: Picture) -> tuple[Region, ...]:
+def _find_countable(wanted: Wanted, picture: Picture) -> tuple[SceneArea, ...]:
     """All that is wanted. Raises ToolError if some of it may have been missed."""
     scene = _require_drawing(picture)
     if why := scene.doubts_about(wanted):

@@ -41,7 +41,7 @@ _SIMILAR_COLOURS = {"magenta": ("magenta", "pink", "purple"), "cyan": ("cyan",),
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class SceneArea:
     """An object or an area. Edges are pixels from the top left of the picture, right and bottom exclusive.
 
     shape: circle, square, …, line, region (of a photograph) or other. solidity: how much of its hull it fills.
@@ -65,7 +65,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class SceneDescription:
     """What was found in an image. shares: colour name -> share of the pixels, the largest first.
 
     drawn: the objects of a drawing that the regions were made of, in the same order.
@@ -73,7 +73,7 @@ class Scene:
 
     is_drawing: bool
     background: str
-    regions: tuple[Region, ...]
+    regions: tuple[SceneArea, ...]
     shares: Mapping[str, float]
     drawn: tuple[DrawnObject, ...] = ()
 
@@ -100,7 +100,7 @@ class Wanted:
     def is_understood(self) -> bool:
         return not self.unknown and bool(self.colour or self.shape or self.says_anything)
 
-    def among(self, regions: Iterable[Region]) -> tuple[Region, ...]:
+    def among(self, regions: Iterable[SceneArea]) -> tuple[SceneArea, ...]:
         """The regions that match; if none has exactly this colour, those of a similar one."""
         matching = [region for region in regions if self._has_shape(region)]
         if self.colour is None:
@@ -109,7 +109,7 @@ class Wanted:
         alike = _SIMILAR_COLOURS.get(self.colour, (self.colour,))
         return exact or tuple(region for region in matching if region.colour in alike)
 
-    def _has_shape(self, region: Region) -> bool:
+    def _has_shape(self, region: SceneArea) -> bool:
         if self.is_ring and not region.is_ring:
             return False
         return self.shape is None or region.shape in _SIMILAR_SHAPES.get(self.shape, (self.shape,))
@@ -135,7 +135,7 @@ def parse_wanted(text: str) -> Wanted:
 
 
 @lru_cache(maxsize=16)
-def scene_of(picture: Picture) -> Scene:
+def scene_of(picture: Picture) -> SceneDescription:
     """The objects of a drawing, or the regions of one colour in a photograph."""
     from pyvision.offline.modules.pyvision_offline.palette import background_of, is_simple, name_of
 
@@ -144,7 +144,7 @@ def scene_of(picture: Picture) -> Scene:
     drawn = _find_objects(array) if is_drawing else ()
     scale = picture.width / array.shape[1]
     regions = tuple(_build_region(each, scale) for each in drawn) if is_drawing else _find_regions(picture)
-    return Scene(is_drawing, name_of(background_of(array)), regions, _measure_shares(array), drawn)
+    return SceneDescription(is_drawing, name_of(background_of(array)), regions, _measure_shares(array), drawn)
 
 
 def _find_objects(array: Pixels) -> tuple[DrawnObject, ...]:
@@ -153,11 +153,11 @@ def _find_objects(array: Pixels) -> tuple[DrawnObject, ...]:
     return tuple(drop_specks(separate_objects(array)))
 
 
-def _build_region(found: DrawnObject, scale: float) -> Region:
+def _build_region(found: DrawnObject, scale: float) -> SceneArea:
     left, top, right, bottom = (edge * scale for edge in found.box)
     width, height = right + scale - left, bottom + scale - top
     shape = "line" if _is_line(found, width, height) else found.shape
-    return Region(
+    return SceneArea(
         left,
         top,
         right + scale,
@@ -179,21 +179,21 @@ def _is_line(found: DrawnObject, width: float, height: float) -> bool:
     return found.style == "outline" and not found.holes and found.solidity > 0.4 and sparse
 
 
-def _find_regions(picture: Picture) -> tuple[Region, ...]:
+def _find_regions(picture: Picture) -> tuple[SceneArea, ...]:
     """The connected areas of a photograph whose pixels have one colour name, the largest first."""
     from pyvision.offline.modules.pyvision_offline.masks import boxes, label
 
     array = pixels(picture, _REGION_SIDE_PX)
     scale = picture.width / array.shape[1]
     names = _name_pixels(array)
-    found: list[Region] = []
+    found: list[SceneArea] = []
     for name in sorted(set(names.ravel())):
         labels, count = label(names == name, diagonal=False)
         for left, top, right, bottom, area in boxes(labels, count).tolist():
             if area >= _MIN_REGION * names.size:
                 edges = (left * scale, top * scale, (right + 1) * scale, (bottom + 1) * scale)
                 filled = area / ((right + 1 - left) * (bottom + 1 - top))
-                found.append(Region(*edges, area * scale**2, str(name), "region", filled))
+                found.append(SceneArea(*edges, area * scale**2, str(name), "region", filled))
     return tuple(sorted(found, key=lambda region: -region.area))
 
 

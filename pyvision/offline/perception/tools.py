@@ -9,7 +9,7 @@ from typing import Any
 from pyvision.errors import ConfigError, ToolError
 from pyvision.offline.perception.letters import lines_in
 from pyvision.offline.perception.questions import answer, asks_for_text
-from pyvision.offline.perception.scene import Region, Scene, Wanted, parse_wanted, scene_of
+from pyvision.offline.perception.scene import SceneArea, SceneDescription, Wanted, parse_wanted, scene_of
 from pyvision.tools.perception.service import (
     DEPTH_CELLS,
     Box,
@@ -117,7 +117,7 @@ def _detect(request: ToolRequest, _: Ask) -> Observation:
     return boxes_observation((_box(region) for region in found), picture, request.text.strip())
 
 
-def _box(region: Region) -> Box:
+def _box(region: SceneArea) -> Box:
     return Box(region.left, region.top, region.right, region.bottom, region.solidity, region.name)
 
 
@@ -141,7 +141,7 @@ def _score_texts(picture: Picture, texts: Sequence[str]) -> tuple[float, ...]:
     return tuple(_score_text(scene, each) for each in wanted)
 
 
-def _score_text(scene: Scene, wanted: Wanted) -> float:
+def _score_text(scene: SceneDescription, wanted: Wanted) -> float:
     if not (wanted.colour or wanted.shape or wanted.says_anything):
         return 0.0
     whole = sum(region.area for region in scene.regions)
@@ -185,16 +185,16 @@ def _ocr(request: ToolRequest, _: Ask) -> Observation:
     return ocr_observation(lines_in(picture), picture)
 
 
-def _is_in(region: Region, line: Line) -> bool:
+def _is_in(region: SceneArea, line: Line) -> bool:
     x, y = (region.left + region.right) / 2, (region.top + region.bottom) / 2
     return line.left <= x <= line.right and line.top <= y <= line.bottom
 
 
-def _main_colours(scene: Scene) -> list[str]:
+def _main_colours(scene: SceneDescription) -> list[str]:
     return [f"{name} ({share:.0%})" for name, share in scene.shares.items() if share > 0.05][:3]
 
 
-def _list_objects(regions: tuple[Region, ...]) -> str:
+def _list_objects(regions: tuple[SceneArea, ...]) -> str:
     """`4 red circles, 2 green triangles and 1 line`, the most frequent first."""
     if not regions:
         return "nothing on it"

@@ -24,7 +24,7 @@ _QUOTED_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class CellDifference:
     """The first difference between two results of a cell: what differs, before and now."""
 
     what: str
@@ -35,21 +35,21 @@ class Difference:
         return f"{self.what}: recorded {self.recorded}, now {self.now}"
 
 
-def difference(recorded: CellResult, now: CellResult) -> Difference | None:
+def difference(recorded: CellResult, now: CellResult) -> CellDifference | None:
     """The first difference between two results, or None."""
     return next(_differences(recorded, now), None)
 
 
-def _differences(recorded: CellResult, now: CellResult) -> Iterator[Difference]:
+def _differences(recorded: CellResult, now: CellResult) -> Iterator[CellDifference]:
     if recorded.status != now.status:
-        yield Difference("status", recorded.status, now.status)
+        yield CellDifference("status", recorded.status, now.status)
     for name in ("stdout", "stderr", "result"):
         yield from _text(name, _stream_text(recorded, name), _stream_text(now, name))
     if _exception(recorded) != _exception(now):
-        yield Difference("exception", _quote(_exception(recorded)), _quote(_exception(now)))
+        yield CellDifference("exception", _quote(_exception(recorded)), _quote(_exception(now)))
     yield from _figures(recorded.figures, now.figures)
     if recorded.state != now.state:
-        yield Difference("variables", recorded.state, now.state)
+        yield CellDifference("variables", recorded.state, now.state)
 
 
 def _stream_text(result: CellResult, name: str) -> str:
@@ -62,11 +62,11 @@ def _stream_text(result: CellResult, name: str) -> str:
     return _ADDRESS.sub("0x…", "".join(texts))
 
 
-def _text(name: str, recorded: str, now: str) -> Iterator[Difference]:
+def _text(name: str, recorded: str, now: str) -> Iterator[CellDifference]:
     lines = zip_longest(recorded.splitlines(), now.splitlines())
     for number, (before, after) in enumerate(lines, start=1):
         if before != after:
-            yield Difference(f"{name}, line {number}", _quote(before), _quote(after))
+            yield CellDifference(f"{name}, line {number}", _quote(before), _quote(after))
 
 
 def _exception(result: CellResult) -> str | None:
@@ -76,34 +76,38 @@ def _exception(result: CellResult) -> str | None:
     )
 
 
-def _figures(recorded: tuple[Figure, ...], now: tuple[Figure, ...]) -> Iterator[Difference]:
+def _figures(recorded: tuple[Figure, ...], now: tuple[Figure, ...]) -> Iterator[CellDifference]:
     if len(recorded) != len(now):
-        yield Difference("figures", str(len(recorded)), str(len(now)))
+        yield CellDifference("figures", str(len(recorded)), str(len(now)))
     for number, (before, after) in enumerate(zip(recorded, now, strict=False), start=1):
         yield from _pixels(f"figure {number}", before, after)
 
 
-def _pixels(name: str, recorded: Figure, now: Figure) -> Iterator[Difference]:
+def _pixels(name: str, recorded: Figure, now: Figure) -> Iterator[CellDifference]:
     if recorded.data == now.data:
         return
     if (recorded.width, recorded.height) != (now.width, now.height):
-        yield Difference(f"{name}, size", f"{recorded.width}x{recorded.height}", f"{now.width}x{now.height}")
+        yield CellDifference(
+            f"{name}, size", f"{recorded.width}x{recorded.height}", f"{now.width}x{now.height}"
+        )
         return
     before, after = _read(recorded), _read(now)
     if before is None or after is None:
-        yield Difference(name, *("not an image" if each is None else "an image" for each in (before, after)))
+        yield CellDifference(
+            name, *("not an image" if each is None else "an image" for each in (before, after))
+        )
         return
     yield from _first_pixel(name, before, after)
 
 
-def _first_pixel(name: str, before: NDArray[np.uint8], after: NDArray[np.uint8]) -> Iterator[Difference]:
+def _first_pixel(name: str, before: NDArray[np.uint8], after: NDArray[np.uint8]) -> Iterator[CellDifference]:
     import numpy as np
 
     places = np.argwhere((before != after).any(axis=-1))
     if len(places):
         y, x = (int(value) for value in places[0])
         what = f"{name}, {len(places):,} of {before.shape[0] * before.shape[1]:,} pixels, the first at ({x}, {y})"
-        yield Difference(what, str(tuple(before[y, x].tolist())), str(tuple(after[y, x].tolist())))
+        yield CellDifference(what, str(tuple(before[y, x].tolist())), str(tuple(after[y, x].tolist())))
 
 
 def _read(figure: Figure) -> NDArray[np.uint8] | None:

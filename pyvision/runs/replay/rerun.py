@@ -15,7 +15,7 @@ from pyvision.agent.episode import Session
 from pyvision.errors import ImageError, ToolError
 from pyvision.events import CellRun, Event, ToolRun
 from pyvision.images.read import decode
-from pyvision.runs.replay.comparison import Difference, difference
+from pyvision.runs.replay.comparison import CellDifference, difference
 from pyvision.runs.replay.fork import Fork, policy_of, with_figures
 from pyvision.runs.report.run import Names, Run, pair_figures
 from pyvision.solve import offer_offline_modules
@@ -33,7 +33,7 @@ class Rerun:
     cell: int
     recorded: CellRun
     now: CellResult
-    difference: Difference | None
+    difference: CellDifference | None
 
 
 def rerun(run: Run) -> Iterator[Rerun]:

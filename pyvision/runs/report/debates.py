@@ -30,7 +30,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeCounts:
     """The counts of one comparison of graphs: attributes updated, entities and relations pruned and added."""
 
     comparison: str  # inter: blueprint and next blueprint; intra: affirmative and negative side
@@ -42,14 +42,14 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class DebateRecord:
     """A run of the strategy. mode: the ablation. tentative: (round, answer). target: the right answer, if known."""
 
     name: str
     mode: str
     question: str
     drawn: tuple[Drawn, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[ChangeCounts, ...]
     tentative: tuple[tuple[int, str | None], ...]
     end_round: int | None
     why_ended: str | None
@@ -62,7 +62,7 @@ class Record:
     target: str | None = None
 
 
-def read_record(folder: Path) -> Record:
+def read_record(folder: Path) -> DebateRecord:
     """The record of a run folder; for another strategy, with its name as the mode. Raises RunFolderError."""
     trajectory = read_trajectory(folder)
     config = _read_config(folder)
@@ -72,7 +72,9 @@ def read_record(folder: Path) -> Record:
     return record(folder.name, trajectory.events, mode=str(mode), target=str(target) if target else None)
 
 
-def record(name: str, events: Iterable[Event], *, mode: str = "bdog", target: str | None = None) -> Record:
+def record(
+    name: str, events: Iterable[Event], *, mode: str = "bdog", target: str | None = None
+) -> DebateRecord:
     """The record of a run's events, as far as they go."""
     events = tuple(events)
     notes = [event for event in events if isinstance(event, Note)]
@@ -80,7 +82,7 @@ def record(name: str, events: Iterable[Event], *, mode: str = "bdog", target: st
     began = next((event for event in events if isinstance(event, RunStarted)), None)
     ended = next((event for event in events if isinstance(event, RunEnded)), None)
     stop = next((note.data for note in notes if note.label == "debate_ended"), {})
-    return Record(
+    return DebateRecord(
         name,
         mode,
         question=began.question.full_text if began else "",
@@ -106,7 +108,7 @@ def is_right(answer: str | None, target: str) -> bool:
     return answer is not None and _normalize(answer) == _normalize(target)
 
 
-def page(record: Record) -> str:
+def page(record: DebateRecord) -> str:
     """The graphs of a debate as an HTML page."""
     return document(
         record.name,
@@ -118,7 +120,7 @@ def page(record: Record) -> str:
     )
 
 
-def figures(record: Record) -> Iterator[tuple[Markup, Markup]]:
+def figures(record: DebateRecord) -> Iterator[tuple[Markup, Markup]]:
     """A caption and an SVG for every graph, and a pair per round for the change since the previous round."""
     before = blueprint = Graph()
     rounds = [drawn.round for drawn in record.drawn]
@@ -168,8 +170,8 @@ def _parse_graph(data: Mapping[str, Any]) -> Drawn:
     return Drawn(data["role"], data["round"], data["debater"], data["source"], tuple(data["repairs"]), graph)
 
 
-def _parse_change(data: Mapping[str, Any]) -> Change:
-    return Change(data["comparison"], data["round"], **data["condensation"], distance=data["distance"])
+def _parse_change(data: Mapping[str, Any]) -> ChangeCounts:
+    return ChangeCounts(data["comparison"], data["round"], **data["condensation"], distance=data["distance"])
 
 
 def _normalize(text: str) -> str:
@@ -194,7 +196,7 @@ def _legend() -> Iterator[Markup]:
         yield join(element("b", f"{sign}{change}", class_=f"change {change}"), " ")
 
 
-def _format_ending(record: Record) -> Iterator[object]:
+def _format_ending(record: DebateRecord) -> Iterator[object]:
     yield from ("Answer: ", element("b", record.answer)) if record.answer is not None else ("No answer",)
     if record.end_reason and record.end_reason != "answered":
         yield f" ({record.end_reason})"

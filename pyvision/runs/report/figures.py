@@ -46,7 +46,7 @@ class PageImage:
         return data_url(self.file)
 
 
-class Gallery:
+class PageImages:
     """The images of one page, each once, by the hash of their bytes."""
 
     def __init__(self, pictures: Iterable[Picture], page_bytes: int = PAGE_BYTES) -> None:
@@ -64,7 +64,7 @@ class Figures:
 
     def __init__(
         self,
-        gallery: Gallery,
+        gallery: PageImages,
         inputs: Mapping[str, Picture],
         finder: CropFinder,
         sent: Mapping[str, tuple[int, int]] | None = None,

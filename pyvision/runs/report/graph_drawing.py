@@ -13,12 +13,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from pyvision.strategies.bdog.graphs import Changed, Difference, Edge, Node
-from pyvision.strategies.bdog.graphs.graph import Change
+from pyvision.strategies.bdog.graphs import Changed, Edge, GraphDifference, GraphNode
+from pyvision.strategies.bdog.graphs.graph import ChangeKind
 
-INK: dict[Change, str] = {"kept": "#444444", "updated": "#b35c00", "pruned": "#b3261e", "added": "#1b7a3d"}
-FILL: dict[Change, str] = {"kept": "#f6f6f6", "updated": "#fff1dc", "pruned": "#fdecea", "added": "#e6f5ea"}
-SIGN: dict[Change, str] = {"kept": "", "updated": "~ ", "pruned": "− ", "added": "+ "}
+INK: dict[ChangeKind, str] = {
+    "kept": "#444444",
+    "updated": "#b35c00",
+    "pruned": "#b3261e",
+    "added": "#1b7a3d",
+}
+FILL: dict[ChangeKind, str] = {
+    "kept": "#f6f6f6",
+    "updated": "#fff1dc",
+    "pruned": "#fdecea",
+    "added": "#e6f5ea",
+}
+SIGN: dict[ChangeKind, str] = {"kept": "", "updated": "~ ", "pruned": "− ", "added": "+ "}
 _CHARACTER, _LINE, _PADDING = 7.4, 17.0, 9.0  # pixels at the font size below
 _MAX_CHARS, _MAX_LINES = 34, 12  # characters of a line, lines of a box
 _UNPRINTABLE = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -34,7 +44,7 @@ _MAX_WIDTH = 980  # pixels; a wider row is wrapped
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Rectangle:
     """A rectangle in pixels from the top left: its upper left corner and its size."""
 
     x: float
@@ -60,8 +70,8 @@ class Box:
 class _Card:
     """The text of one box: lines with their changes, the name first."""
 
-    change: Change
-    lines: tuple[tuple[Change, str], ...]
+    change: ChangeKind
+    lines: tuple[tuple[ChangeKind, str], ...]
 
     @property
     def size(self) -> tuple[float, float]:
@@ -75,12 +85,12 @@ class _Line:
 
     start: int
     end: int
-    change: Change
+    change: ChangeKind
     text: str
     bend: int
 
 
-def draw(changed: Difference) -> str:
+def draw(changed: GraphDifference) -> str:
     """Both graphs in one picture, as the text of an SVG file."""
     cards = [_card(entity, changed) for entity in changed.entities]
     lines = _lines(changed)
@@ -95,23 +105,23 @@ def draw(changed: Difference) -> str:
     return "\n".join([head, empty, *drawn, *labels.drawn, "</svg>\n"])
 
 
-def arrange(sizes: Sequence[tuple[float, float]], links: Sequence[tuple[int, int]]) -> tuple[Box, ...]:
+def arrange(sizes: Sequence[tuple[float, float]], links: Sequence[tuple[int, int]]) -> tuple[Rectangle, ...]:
     """A box for each (width, height), in the same order. links: pairs of indices; linked boxes are placed close."""
     neighbours = _neighbours(len(sizes), links)
-    boxes: dict[int, Box] = {}
+    boxes: dict[int, Rectangle] = {}
     top = float(_MARGIN)
     for row in _wrap(_rows(neighbours), sizes):
         row.sort(key=lambda place: _mean_position(place, neighbours, boxes))
         left = float(_MARGIN)
         for place in row:
             width, height = sizes[place]
-            boxes[place] = Box(left, top, width, height)
+            boxes[place] = Rectangle(left, top, width, height)
             left += width + _GAP_X
         top += max(sizes[place][1] for place in row) + _GAP_Y
     return _center(boxes)
 
 
-def _card(entity: Changed[Node], changed: Difference) -> _Card:
+def _card(entity: Changed[GraphNode], changed: GraphDifference) -> _Card:
     node = entity.item
     name = node.name
     if entity.before and entity.after and entity.before.name != name and entity.change == "updated":
@@ -122,7 +132,7 @@ def _card(entity: Changed[Node], changed: Difference) -> _Card:
     return _Card(entity.change, tuple((change, _short(text)) for change, text in lines))
 
 
-def _attribute_lines(entity: Changed[Node], changed: Difference) -> list[tuple[Change, str]]:
+def _attribute_lines(entity: Changed[GraphNode], changed: GraphDifference) -> list[tuple[ChangeKind, str]]:
     if entity.before is None or entity.after is None:
         return [
             (entity.change, f"  {_format_attribute(name, value)}") for name, value in entity.item.attributes
@@ -147,7 +157,7 @@ def _format_attribute(name: str, value: str) -> str:
     return name if value == "true" else f"{name}: {value}"
 
 
-def _lines(changed: Difference) -> list[_Line]:
+def _lines(changed: GraphDifference) -> list[_Line]:
     before = {e.before.id: place for place, e in enumerate(changed.entities) if e.before}
     after = {e.after.id: place for place, e in enumerate(changed.entities) if e.after}
     bends: Counter[frozenset[int]] = Counter()
@@ -173,19 +183,19 @@ class _Labels:
     def __init__(self) -> None:
         self.drawn: list[str] = []
         self.right = self.bottom = 0.0
-        self._taken: list[Box] = []
+        self._taken: list[Rectangle] = []
 
     def place(self, x: float, y: float, line: _Line) -> None:
         text = _short(line.text)
         width = len(text) * _CHARACTER
         while any(abs(x - t.x) < (width + t.width) / 2 and abs(y - t.y) < t.height for t in self._taken):
             y += _LINE * 0.8
-        self._taken.append(Box(x, y, width, _LINE * 0.8))
+        self._taken.append(Rectangle(x, y, width, _LINE * 0.8))
         self.right, self.bottom = max(self.right, x + width / 2), max(self.bottom, y)
         self.drawn.append(_TEXT.format(x=x, y=y, ink=INK[line.change], more=_HALO, text=_escape(text)))
 
 
-def _relation(line: _Line, boxes: tuple[Box, ...], labels: _Labels) -> str:
+def _relation(line: _Line, boxes: tuple[Rectangle, ...], labels: _Labels) -> str:
     """A curve from box to box with its label in the middle and an arrow head at its end."""
     start, end = boxes[line.start], boxes[line.end]
     bend = _bend(line, start, end)
@@ -211,7 +221,7 @@ def _relation(line: _Line, boxes: tuple[Box, ...], labels: _Labels) -> str:
     )
 
 
-def _bend(line: _Line, start: Box, end: Box) -> tuple[float, float]:
+def _bend(line: _Line, start: Rectangle, end: Rectangle) -> tuple[float, float]:
     """How far the middle of the curve lies off the straight line, to clear boxes, labels and parallel lines."""
     twin = (line.bend + 1) // 2 * 44 * (1 if line.bend % 2 else -1)
     if start.y == end.y:
@@ -231,7 +241,7 @@ def _head(x: float, y: float, dx: float, dy: float) -> str:
     return f"M{x:.1f},{y:.1f} L{left} L{right} Z"
 
 
-def _box(card: _Card, box: Box) -> str:
+def _box(card: _Card, box: Rectangle) -> str:
     dashed = ' stroke-dasharray="5 4"' if card.change == "pruned" else ""
     parts = [
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="5" '
@@ -306,19 +316,19 @@ def _wrap(rows: list[list[int]], sizes: Sequence[tuple[float, float]]) -> list[l
     return wrapped
 
 
-def _mean_position(place: int, neighbours: list[set[int]], boxes: dict[int, Box]) -> float:
+def _mean_position(place: int, neighbours: list[set[int]], boxes: dict[int, Rectangle]) -> float:
     """The mean position of the neighbours that have been placed."""
     placed = [boxes[near].centre[0] for near in neighbours[place] if near in boxes]
     return sum(placed) / len(placed) if placed else 0.0
 
 
-def _center(boxes: dict[int, Box]) -> tuple[Box, ...]:
+def _center(boxes: dict[int, Rectangle]) -> tuple[Rectangle, ...]:
     """Centre every row on the widest."""
     rights: dict[float, float] = {}
     for box in boxes.values():
         rights[box.y] = max(rights.get(box.y, 0.0), box.x + box.width)
     widest = max(rights.values(), default=0.0)
     return tuple(
-        Box(box.x + (widest - rights[box.y]) / 2, box.y, box.width, box.height)
+        Rectangle(box.x + (widest - rights[box.y]) / 2, box.y, box.width, box.height)
         for box in (boxes[place] for place in range(len(boxes)))
     )

@@ -55,7 +55,7 @@ _PLAIN, _PAPER = "#444444", "#f6f6f6"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathRow:
     """One row of a search path: a state or an action. parent: the row it was reached from.
 
     ruling: how the result was judged; None for START and a backtrack.
@@ -102,9 +102,9 @@ def _sentence_note(event: Note) -> Markup:
     return element("div", element("p", element("b", heading), f" · {sentence}"), class_="note")
 
 
-def search_steps(notes: Sequence[Note]) -> Iterator[Step]:
+def search_steps(notes: Sequence[Note]) -> Iterator[PathRow]:
     """The rows of the search that these notes tell about, in order."""
-    yield Step("START", 0, None, None, "")
+    yield PathRow("START", 0, None, None, "")
     stack, row, verdict = [0], 0, dict[str, Any]()
     for note in notes:
         match note.label:
@@ -118,7 +118,7 @@ def search_steps(notes: Sequence[Note]) -> Iterator[Step]:
             case "backtrack" if len(stack) > 1:
                 stack.pop()
                 row += 1
-                yield Step(f"back to {note.data['to']}", len(stack) - 1, stack[-1], None, "")
+                yield PathRow(f"back to {note.data['to']}", len(stack) - 1, stack[-1], None, "")
 
 
 def _value(value: Any) -> Markup:
@@ -223,13 +223,13 @@ def _path_note(event: Note, events: Sequence[Event]) -> Markup:
     )
 
 
-def _step(transition: Mapping[str, Any], verdict: Mapping[str, Any], depth: int, parent: int) -> Step:
+def _step(transition: Mapping[str, Any], verdict: Mapping[str, Any], depth: int, parent: int) -> PathRow:
     ruling = str(verdict["verdict"])
     result = str(verdict["answer"] or verdict["why"] or "")
-    return Step(str(transition["action"]), depth, parent, ruling if ruling in _INK else None, result)
+    return PathRow(str(transition["action"]), depth, parent, ruling if ruling in _INK else None, result)
 
 
-def _draw_path(rows: Sequence[Step]) -> Markup | None:
+def _draw_path(rows: Sequence[PathRow]) -> Markup | None:
     if len(rows) < 2:
         return None
     width = max(_x_of(row) + _WIDTH + 12 + len(_result(row)) * _CHARACTER for row in rows) + 8
@@ -250,7 +250,7 @@ def _draw_path(rows: Sequence[Step]) -> Markup | None:
     return element("figure", drawing, element("figcaption", legend), class_="graph")
 
 
-def _line(row: Step, place: int, rows: Sequence[Step]) -> Markup | None:
+def _line(row: PathRow, place: int, rows: Sequence[PathRow]) -> Markup | None:
     """An elbow from the parent's box down and right to this one."""
     if row.parent is None:
         return None
@@ -260,7 +260,7 @@ def _line(row: Step, place: int, rows: Sequence[Step]) -> Markup | None:
     return element("path", d=f"M{x} {y}V{end_y:.0f}H{_x_of(row)}", fill="none", stroke=stroke)
 
 
-def _box(row: Step, place: int) -> Markup:
+def _box(row: PathRow, place: int) -> Markup:
     top, ruling = place * _ROW + 4, row.ruling or ""
     ink = _INK.get(ruling, _PLAIN)
     frame = element(
@@ -280,15 +280,15 @@ def _box(row: Step, place: int) -> Markup:
     return join(frame, label, result if row.result else None)
 
 
-def _x_of(row: Step) -> int:
+def _x_of(row: PathRow) -> int:
     return 8 + row.depth * _INDENT
 
 
-def _describe(row: Step) -> str:
+def _describe(row: PathRow) -> str:
     return ", ".join(part for part in (row.name, row.ruling, _result(row)) if part)
 
 
-def _result(row: Step) -> str:
+def _result(row: PathRow) -> str:
     return shorten(row.result, _RESULT_CHARS)
 
 

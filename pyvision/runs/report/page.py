@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pyvision.events import ImageDefined, ModelCall
 from pyvision.runs.report.crops import CropFinder
-from pyvision.runs.report.figures import Figures, Gallery
+from pyvision.runs.report.figures import Figures, PageImages
 from pyvision.runs.report.markup import Markup, count, document, element, join, shorten
 from pyvision.runs.report.notes import search_path
 from pyvision.runs.report.rounds import round_list
@@ -28,7 +28,7 @@ _FAULTS = {
 
 def report(run: Run) -> str:
     """The page. It makes no request, runs no script, and holds nothing of the run but text and pixels."""
-    figures = Figures(Gallery(pictures_of(run)), run.inputs, CropFinder(run.inputs), _find_sent_sizes(run))
+    figures = Figures(PageImages(pictures_of(run)), run.inputs, CropFinder(run.inputs), _find_sent_sizes(run))
     title, began = format_title(run), run.began
     models = [began.strategy, *sorted(set(began.models.values()))] if began else ["start not recorded"]
     facts = element("p", " · ".join([*models, run.folder.name]), class_="facts")

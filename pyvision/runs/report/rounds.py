@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from pyvision.events import Event
-from pyvision.runs.report.debates import Record, record
+from pyvision.runs.report.debates import DebateRecord, record
 from pyvision.runs.report.graph_drawing import SIGN
 from pyvision.runs.report.markup import Markup, element, join
 from pyvision.runs.report.notes import ENDINGS
-from pyvision.strategies.bdog.graphs import Changed, Difference, difference
-from pyvision.strategies.bdog.graphs.graph import Change
+from pyvision.strategies.bdog.graphs import Changed, GraphDifference, difference
+from pyvision.strategies.bdog.graphs.graph import ChangeKind
 
 _MOST_CHANGES = 8  # of a round
 
@@ -38,14 +38,14 @@ def _ending(why: str | None) -> str:
     return ENDINGS.get(why or "", (why or "no reason recorded").replace("_", " "))
 
 
-def _round_changes(found: Record) -> Iterator[Difference]:
+def _round_changes(found: DebateRecord) -> Iterator[GraphDifference]:
     """From the graph that ended a round to the one that ended the next; the first is the blueprint's."""
     last = {drawn.round: drawn.graph for drawn in found.drawn}
     for before, after in pairwise(sorted(last)):
         yield difference(last[before], last[after])
 
 
-def _short_changes(changed: Difference) -> Iterator[Markup]:
+def _short_changes(changed: GraphDifference) -> Iterator[Markup]:
     texts = list(_changes(changed))
     for change, text in texts[:_MOST_CHANGES]:
         yield join(element("span", SIGN[change] + text, class_=f"change {change}"), " ")
@@ -55,7 +55,7 @@ def _short_changes(changed: Difference) -> Iterator[Markup]:
         yield Markup("nothing")
 
 
-def _changes(changed: Difference) -> Iterator[tuple[Change, str]]:
+def _changes(changed: GraphDifference) -> Iterator[tuple[ChangeKind, str]]:
     """Each change in words: entities with their attributes, then relations between named entities."""
     names = {node.id: node.name for graph in (changed.before, changed.after) for node in graph.nodes}
     values = [(each.after or each.item, each) for each in changed.attributes if each.change != "kept"]

@@ -166,7 +166,7 @@ def read_graph(text: str, name: str) -> TransitionGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class PlannerExample:
     """A choice that a person made: the question, what was known, and the action."""
 
     query: str
@@ -178,7 +178,7 @@ class Example:
         return f"Query: {self.query}\n{self.context}\nAction: {self.action}"
 
 
-def load_examples(folder: Path | None) -> Mapping[str, tuple[Example, ...]]:
+def load_examples(folder: Path | None) -> Mapping[str, tuple[PlannerExample, ...]]:
     """action -> its examples. Raises ConfigError that names file and line."""
     if folder is None:
         return {name: _read_examples(load(f"avis/examples/{name}.jsonl"), name, name) for name in ACTIONS}
@@ -189,7 +189,9 @@ def load_examples(folder: Path | None) -> Mapping[str, tuple[Example, ...]]:
     return {name: _load_pool(folder / f"{name}.jsonl", name) for name in ACTIONS}
 
 
-def examples_to_show(pools: Mapping[str, tuple[Example, ...]], actions: Iterable[str], limit: int) -> str:
+def examples_to_show(
+    pools: Mapping[str, tuple[PlannerExample, ...]], actions: Iterable[str], limit: int
+) -> str:
     """The first examples of each action that can be taken now, as text."""
     chosen = (example.text() for action in actions for example in pools.get(action, ())[:limit])
     return "\n\n".join(chosen)
@@ -207,7 +209,7 @@ def _successors(state: str, names: Any, file: str) -> tuple[Action, ...]:
     return tuple(cast("Action", each) for each in dict.fromkeys(names))
 
 
-def _load_pool(path: Path, action: str) -> tuple[Example, ...]:
+def _load_pool(path: Path, action: str) -> tuple[PlannerExample, ...]:
     if not path.exists():
         return ()
     try:
@@ -218,12 +220,12 @@ def _load_pool(path: Path, action: str) -> tuple[Example, ...]:
         ) from error
 
 
-def _read_examples(text: str, file: str, action: str) -> tuple[Example, ...]:
+def _read_examples(text: str, file: str, action: str) -> tuple[PlannerExample, ...]:
     lines = enumerate(text.splitlines(), 1)
     return tuple(_example(line, f"{file}, line {number}", action) for number, line in lines if line.strip())
 
 
-def _example(line: str, where: str, action: str) -> Example:
+def _example(line: str, where: str, action: str) -> PlannerExample:
     try:
         found: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -233,4 +235,4 @@ def _example(line: str, where: str, action: str) -> Example:
         raise ConfigError(f"{where}: an example must be an object with the texts {', '.join(keys)}")
     if found["action"] != action:
         raise ConfigError(f"{where}: the action is {found['action']!r}; this file is for {action!r}")
-    return Example(found["query"], found["context"], found["action"])
+    return PlannerExample(found["query"], found["context"], found["action"])

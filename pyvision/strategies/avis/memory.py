@@ -17,7 +17,7 @@ Phase: TypeAlias = Literal["visual", "knowledge"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class StepFinding:
     """What one step found. sources: the numbers of the sources that it rests on."""
 
     step: int
@@ -27,7 +27,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SearchNode:
     """One visit of a state. focus: the number of the chosen object. think: why it was chosen.
 
     excluded: actions that found nothing here. rejected: objects that were chosen from here in vain.
@@ -36,7 +36,7 @@ class Node:
     phase: Phase
     query: str
     state: str = START
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[StepFinding, ...] = ()
     focus: int | None = None
     think: str = ""
     excluded: frozenset[Action] = frozenset()
@@ -50,7 +50,7 @@ class Node:
             lines.append(f"- chosen object #{self.focus}: {self.think}")
         return "\n".join(lines) or "(nothing yet)"
 
-    def without(self, action: Action, detected: int | None) -> Node:
+    def without(self, action: Action, detected: int | None) -> SearchNode:
         """This node with an action excluded; of `object_select`, only the object that it chose."""
         if action == "object_select" and detected is not None:
             return replace(self, rejected=self.rejected | {detected})
@@ -60,13 +60,13 @@ class Node:
 class Memory:
     """The stack of nodes, and the sources by number, counted from 1."""
 
-    def __init__(self, start: Node) -> None:
+    def __init__(self, start: SearchNode) -> None:
         self._nodes = [start]
         self.furthest = start  # what a last answer rests on: going back must not forget what was found
         self.sources: list[Source] = []
 
     @property
-    def here(self) -> Node:
+    def here(self) -> SearchNode:
         """The current node."""
         return self._nodes[-1]
 
@@ -75,7 +75,7 @@ class Memory:
         """How many nodes lie below the current one."""
         return len(self._nodes) - 1
 
-    def go(self, node: Node) -> None:
+    def go(self, node: SearchNode) -> None:
         self._nodes.append(node)
         if _progress(node) >= _progress(self.furthest):
             self.furthest = node
@@ -105,7 +105,7 @@ class Memory:
         return "\n".join(f"[{n}] {_format_source(self.sources[n - 1])}" for n in numbers)
 
 
-def _progress(node: Node) -> tuple[bool, int]:
+def _progress(node: SearchNode) -> tuple[bool, int]:
     return node.phase == "knowledge", len(node.findings)
 
 

@@ -77,7 +77,7 @@ _ANSWER_CHARS = 300  # a longer line is not an answer
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedAction:
     """What a planner chose. query: None if it gave none."""
 
     action: Action
@@ -106,7 +106,7 @@ class Judgement:
     sources: tuple[int, ...] = ()
 
 
-def find_plan(reply: str) -> Plan | None:
+def find_plan(reply: str) -> PlannedAction | None:
     """The action that a reply names, feasible or not; None if it names none or several."""
     text = without_thinking(reply)
     labelled = _label(text, "action")
@@ -116,7 +116,7 @@ def find_plan(reply: str) -> Plan | None:
     if len(names) != 1:
         return None
     query = _label(text, "query") or _label(text, "action input") or _query_of_call(labelled or text)
-    return Plan(cast("Action", names[0]), query or None)
+    return PlannedAction(cast("Action", names[0]), query or None)
 
 
 def says_enough(reply: str) -> bool:

@@ -12,13 +12,13 @@ from typing import TypeVar
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason
-from pyvision.strategies.avis.actions import ACTIONS, Action, Example, examples_to_show, purposes
-from pyvision.strategies.avis.memory import Finding, Memory, Node
+from pyvision.strategies.avis.actions import ACTIONS, Action, PlannerExample, examples_to_show, purposes
+from pyvision.strategies.avis.memory import Memory, SearchNode, StepFinding
 from pyvision.strategies.avis.perception import DetectedObject, block
 from pyvision.strategies.avis.reply_parsing import (
     Decomposition,
     Judgement,
-    Plan,
+    PlannedAction,
     find_decomposition,
     find_judgement,
     find_object,
@@ -45,7 +45,7 @@ _MAX_SEEN, _SEEN_CHARS = 6, 700
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RolePrompt:
     """A prompt of prompts/avis for a role. repair: the prompt that follows a reply that cannot be read."""
 
     role: str
@@ -72,20 +72,20 @@ class Planner:
     """
 
     episode: Episode
-    pools: Mapping[str, Sequence[Example]]
+    pools: Mapping[str, Sequence[PlannerExample]]
     shots: int
-    is_taken: Callable[[Plan, Node], bool]
+    is_taken: Callable[[PlannedAction, SearchNode], bool]
 
     def plan(
-        self, node: Node, feasible: Sequence[Action], context: Sequence[str], *, may_end: bool = False
-    ) -> Plan | None:
+        self, node: SearchNode, feasible: Sequence[Action], context: Sequence[str], *, may_end: bool = False
+    ) -> PlannedAction | None:
         """One of the feasible actions, of which there must be one; None if enough is known, which `may_end` allows.
 
         A single action that takes no text and was not taken yet is no choice: the planner is not asked.
         """
-        only = Plan(feasible[0])
+        only = PlannedAction(feasible[0])
         repaired = False
-        found: Plan | Enough | None = None
+        found: PlannedAction | Enough | None = None
         is_choice = len(feasible) > 1 or may_end or ACTIONS[only.action].takes_query
         if is_choice or self.is_taken(only, node):
             request = self._request(node, feasible, context, may_end=may_end)
@@ -107,7 +107,9 @@ class Planner:
         )
         return self.note(node, feasible, _with_query(plan, node), by)
 
-    def note(self, node: Node, feasible: Sequence[Action], plan: Plan, by: str) -> Plan:
+    def note(
+        self, node: SearchNode, feasible: Sequence[Action], plan: PlannedAction, by: str
+    ) -> PlannedAction:
         """The plan, after it was noted with who made it."""
         self.episode.note(
             "plan",
@@ -121,13 +123,13 @@ class Planner:
         )
         return plan
 
-    def _preference(self, node: Node, feasible: Sequence[Action]) -> Plan:
-        plans = [_with_query(Plan(action), node) for action in feasible]
+    def _preference(self, node: SearchNode, feasible: Sequence[Action]) -> PlannedAction:
+        plans = [_with_query(PlannedAction(action), node) for action in feasible]
         return next((plan for plan in plans if not self.is_taken(plan, node)), plans[0])
 
     def _request(
-        self, node: Node, feasible: Sequence[Action], context: Sequence[str], *, may_end: bool
-    ) -> Request:
+        self, node: SearchNode, feasible: Sequence[Action], context: Sequence[str], *, may_end: bool
+    ) -> RolePrompt:
         descriptions = purposes()
         pools = {action: tuple(pool) for action, pool in self.pools.items()}
         examples = examples_to_show(pools, feasible, self.shots)
@@ -139,11 +141,11 @@ class Planner:
             "context": sanitize_quote(block("Context:", context)),
             "enough": load("avis/enough_known.md") if may_end else "",
         }
-        return Request("planner", "plan", variables, "plan_repair", {"names": ", ".join(feasible)})
+        return RolePrompt("planner", "plan", variables, "plan_repair", {"names": ", ".join(feasible)})
 
     def _read(
-        self, reply: str, node: Node, feasible: Sequence[Action], *, may_end: bool
-    ) -> Plan | Enough | str:
+        self, reply: str, node: SearchNode, feasible: Sequence[Action], *, may_end: bool
+    ) -> PlannedAction | Enough | str:
         if may_end and says_enough(reply):
             return Enough()
         plan = find_plan(reply)
@@ -159,7 +161,7 @@ class Planner:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ToolEvidence:
     """What a reasoner judges: what a tool found, and for which query. sources: the numbers of its sources.
 
     pictures: what was looked up, then what was found; empty for a reasoner without vision.
@@ -198,7 +200,7 @@ def decompose(question: Question, episode: Episode) -> Decomposition:
     if not question.images:
         episode.note("no_image", why="the question has no image to look at")
         return Decomposition(None, question.text)
-    request = Request("decomposer", "decompose", {"question": question.text}, "decompose_repair", {})
+    request = RolePrompt("decomposer", "decompose", {"question": question.text}, "decompose_repair", {})
     found, repaired = parse_or_retry(
         episode, request, lambda reply: find_decomposition(reply) or "one of the two lines is missing"
     )
@@ -209,13 +211,13 @@ def decompose(question: Question, episode: Episode) -> Decomposition:
 
 
 def choose(
-    node: Node, objects: Sequence[DetectedObject], episode: Episode
+    node: SearchNode, objects: Sequence[DetectedObject], episode: Episode
 ) -> tuple[DetectedObject | None, str]:
     """One of the objects and why it was chosen; None if none of them is meant, or if no reply names one."""
     numbers = {detected.number: detected for detected in objects}
     names = ", ".join(str(number) for number in numbers)
     blocks = sanitize_quote("\n".join(detected.block() for detected in objects))
-    request = Request(
+    request = RolePrompt(
         "selector", "select", {"query": node.query, "objects": blocks}, "select_repair", {"names": names}
     )
 
@@ -231,7 +233,7 @@ def choose(
     return numbers[found[0]], " ".join(found[1].split())
 
 
-def judge(evidence: Evidence, node: Node, memory: Memory, episode: Episode) -> Judgement:
+def judge(evidence: ToolEvidence, node: SearchNode, memory: Memory, episode: Episode) -> Judgement:
     """What an observation is worth for the query; not informative if neither reply can be read.
 
     If a reply says that the question can be answered, but neither one gives an answer, the observation is informative.
@@ -247,7 +249,9 @@ def judge(evidence: Evidence, node: Node, memory: Memory, episode: Episode) -> J
     }
     if node.phase == "visual":
         variables["seen"] = f" {load('avis/seen.md').strip()}" if evidence.pictures else ""
-    request = Request("reasoner", f"reason_{node.phase}", variables, "reason_repair", {}, evidence.pictures)
+    request = RolePrompt(
+        "reasoner", f"reason_{node.phase}", variables, "reason_repair", {}, evidence.pictures
+    )
     has_type = node.phase == "visual"
     unfinished: list[Judgement] = []
 
@@ -264,20 +268,24 @@ def judge(evidence: Evidence, node: Node, memory: Memory, episode: Episode) -> J
     return found or (unfinished[-1] if unfinished else NOTHING)
 
 
-def conclude(answer: ShortAnswer, findings: Sequence[Finding], memory: Memory, episode: Episode) -> Answer:
+def conclude(
+    answer: ShortAnswer, findings: Sequence[StepFinding], memory: Memory, episode: Episode
+) -> Answer:
     """An answer that the reasoner found; the note `answer` lists the sources and steps that it rests on."""
     _note_answer(answer.text, findings, memory, episode, remark=None)
     return Answer(answer.text, is_last_resort=answer.is_last_resort)
 
 
-def answer_from_known(question: Question, node: Node, memory: Memory, episode: Episode) -> Answer | None:
+def answer_from_known(
+    question: Question, node: SearchNode, memory: Memory, episode: Episode
+) -> Answer | None:
     """The answer from what is known, as the planner wished; None if it does not answer the question after all."""
     variables: dict[str, object] = {
         "question": question.full_text,
         "query": node.query,
         "known": sanitize_quote(node.known),
     }
-    reply, _ = send(episode, Request("reasoner", "enough", variables, "", {}, question.images))
+    reply, _ = send(episode, RolePrompt("reasoner", "enough", variables, "", {}, question.images))
     answer = read_short(reply)
     if answer is None or answer.is_last_resort:
         episode.note("not_enough", why="the reasoner found no answer in what is known")
@@ -298,7 +306,7 @@ def give_best(why: str, end_reason: EndReason, trace: SearchTrace, episode: Epis
         or "(nothing)",
     }
     episode.note("forced", why=why, end_reason=end_reason)
-    reply, _ = send(episode, Request("reasoner", "forced", variables, "", {}, question.images))
+    reply, _ = send(episode, RolePrompt("reasoner", "forced", variables, "", {}, question.images))
     remark = "; ".join([f"best effort: {why}", *trace.unusable])
     answer = read_short(reply)
     if answer is None:
@@ -325,7 +333,7 @@ def read_short(reply: Reply) -> ShortAnswer | None:
     return ShortAnswer(text, is_last_resort=True) if text and is_short else None
 
 
-def send(episode: Episode, request: Request) -> tuple[Reply, tuple[Message, ...]]:
+def send(episode: Episode, request: RolePrompt) -> tuple[Reply, tuple[Message, ...]]:
     """One reply, and the conversation that it belongs to."""
     prompt = render(f"avis/{request.prompt}.md", **request.variables)
     messages = (Message("user", (*request.pictures, Text(prompt))),)
@@ -333,7 +341,7 @@ def send(episode: Episode, request: Request) -> tuple[Reply, tuple[Message, ...]
 
 
 def parse_or_retry(
-    episode: Episode, request: Request, read: Callable[[str], Found | str]
+    episode: Episode, request: RolePrompt, read: Callable[[str], Found | str]
 ) -> tuple[Found | None, bool]:
     """What `read` finds in the reply, and whether the role was asked again; None if that failed too.
 
@@ -366,13 +374,15 @@ def _is_refusal(reply: Reply) -> bool:
     return reply.finish == "refusal" or is_refusal(reply.text)
 
 
-def _with_query(plan: Plan, node: Node) -> Plan:
+def _with_query(plan: PlannedAction, node: SearchNode) -> PlannedAction:
     """The plan with the query that its tool will get."""
-    return Plan(plan.action, (plan.query or node.query) if ACTIONS[plan.action].takes_query else None)
+    return PlannedAction(
+        plan.action, (plan.query or node.query) if ACTIONS[plan.action].takes_query else None
+    )
 
 
 def _note_answer(
-    answer: str, findings: Sequence[Finding], memory: Memory, episode: Episode, remark: str | None
+    answer: str, findings: Sequence[StepFinding], memory: Memory, episode: Episode, remark: str | None
 ) -> None:
     numbers = sorted({number for finding in findings for number in finding.sources})
     sources = [

@@ -19,20 +19,20 @@ from pyvision.strategies.avis.actions import (
     ACTIONS,
     START,
     Action,
-    Example,
+    PlannerExample,
     Toolbox,
     TransitionGraph,
     hits_of,
 )
-from pyvision.strategies.avis.memory import Finding, Memory, Node
+from pyvision.strategies.avis.memory import Memory, SearchNode, StepFinding
 from pyvision.strategies.avis.perception import DetectedObject, ImageContext, indent_block
-from pyvision.strategies.avis.reply_parsing import Decomposition, Judgement, Plan
+from pyvision.strategies.avis.reply_parsing import Decomposition, Judgement, PlannedAction
 from pyvision.strategies.avis.roles import (
     NOTHING,
-    Evidence,
     Planner,
     SearchTrace,
     ShortAnswer,
+    ToolEvidence,
     answer_from_known,
     choose,
     conclude,
@@ -74,18 +74,20 @@ class Search:
     parts: Decomposition
     episode: Episode
     executor: ToolExecutor
-    pools: Mapping[str, Sequence[Example]]
+    pools: Mapping[str, Sequence[PlannerExample]]
     planner: Planner = field(init=False)
     memory: Memory = field(init=False)
     calls: int = field(init=False, default=0)
     seen: list[str] = field(init=False, default_factory=list)
-    too_little: tuple[Finding, ...] = field(init=False, default=())
+    too_little: tuple[StepFinding, ...] = field(init=False, default=())
     taken: set[tuple[object, ...]] = field(init=False, default_factory=set)
     identified: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         visual = self.parts.visual
-        start = Node("visual", visual) if visual else Node("knowledge", self.parts.knowledge or "")
+        start = (
+            SearchNode("visual", visual) if visual else SearchNode("knowledge", self.parts.knowledge or "")
+        )
         self.memory = Memory(start)
         self.planner = Planner(self.episode, self.pools, self.config.shots, self._is_taken)
 
@@ -108,11 +110,11 @@ class Search:
             if found is not None:
                 return found
 
-    def _plan_first_step(self, feasible: Sequence[Action]) -> Plan | None:
+    def _plan_first_step(self, feasible: Sequence[Action]) -> PlannedAction | None:
         """The first step of a phase, if there is one that needs no planner."""
         here = self.memory.here
         is_knowledge = here.phase == "knowledge"
-        plan = Plan("web_search", here.query) if is_knowledge else Plan("object_select")
+        plan = PlannedAction("web_search", here.query) if is_knowledge else PlannedAction("object_select")
         if not self.config.saves_calls or plan.action not in feasible or self._is_taken(plan, here):
             return None
         if not is_knowledge and (self.calls > 0 or not self.executor.image.has_known_object):
@@ -164,7 +166,7 @@ class Search:
             lines.append(indent_block(image.object_at(here.focus).block()))
         return [*lines, *(finding.text for finding in here.findings)]
 
-    def _step(self, plan: Plan) -> Answer | None:
+    def _step(self, plan: PlannedAction) -> Answer | None:
         """Take an action and act on its judgement; the answer, if there is one."""
         here, key = self.memory.here, self.executor.key(plan, self.memory.here)
         if self._is_taken(plan, here):
@@ -187,10 +189,10 @@ class Search:
             return ()
         return (result.looked_up, *open_images(result.hits))
 
-    def _is_taken(self, plan: Plan, node: Node) -> bool:
+    def _is_taken(self, plan: PlannedAction, node: SearchNode) -> bool:
         return self.executor.key(plan, node) in self.taken
 
-    def _judge(self, plan: Plan, result: ActionResult, numbers: tuple[int, ...]) -> Judgement:
+    def _judge(self, plan: PlannedAction, result: ActionResult, numbers: tuple[int, ...]) -> Judgement:
         here, action = self.memory.here, plan.action
         if not result.text:
             judgement, why = NOTHING, result.why
@@ -198,7 +200,7 @@ class Search:
             chosen = result.detected
             node = replace(here, think=result.think, focus=chosen.number) if chosen else here
             pictures = self._images_for_reasoner(result)
-            evidence = Evidence(self._query(here), action, result.text, numbers, pictures)
+            evidence = ToolEvidence(self._query(here), action, result.text, numbers, pictures)
             found = judge(evidence, node, self.memory, self.episode)
             known = tuple(number for number in found.sources if number in numbers)
             judgement, why = replace(found, sources=known), found.finding
@@ -212,13 +214,13 @@ class Search:
         )
         return judgement
 
-    def _query(self, here: Node) -> str:
+    def _query(self, here: SearchNode) -> str:
         """The question to answer; if it is the last one, with the choices below it."""
         is_last = here.phase == "knowledge" or self.parts.knowledge is None
         return replace(self.question, text=here.query, context="").full_text if is_last else here.query
 
     def _follow(
-        self, plan: Plan, result: ActionResult, judgement: Judgement, sources: tuple[int, ...]
+        self, plan: PlannedAction, result: ActionResult, judgement: Judgement, sources: tuple[int, ...]
     ) -> Answer | None:
         here, action = self.memory.here, plan.action
         if judgement.ruling == "not informative" or self._is_identified(judgement):
@@ -228,7 +230,7 @@ class Search:
         text = judgement.finding or _shorten(result.text)
         if judgement.answer is not None:
             text = f"{here.query} {judgement.answer}" if not judgement.finding else judgement.finding
-        finding = Finding(self.calls, action, text, sources)
+        finding = StepFinding(self.calls, action, text, sources)
         node = self._next(here, action, result, finding)
         self.memory.go(node if judgement.answer is None else self._after_answer(node, judgement.answer))
         self._note_transition(here, action, action)
@@ -250,11 +252,13 @@ class Search:
             )
         return is_again
 
-    def _next(self, here: Node, action: Action, result: ActionResult, finding: Finding) -> Node:
-        node = Node(here.phase, here.query, action, (*here.findings, finding), here.focus, here.think)
+    def _next(
+        self, here: SearchNode, action: Action, result: ActionResult, finding: StepFinding
+    ) -> SearchNode:
+        node = SearchNode(here.phase, here.query, action, (*here.findings, finding), here.focus, here.think)
         return replace(node, focus=result.detected.number, think=result.think) if result.detected else node
 
-    def _after_answer(self, node: Node, answer: str) -> Node:
+    def _after_answer(self, node: SearchNode, answer: str) -> SearchNode:
         """The node after an answer: once the visual question is answered, the knowledge question is next."""
         if node.phase == "knowledge" or self.parts.knowledge is None:
             return node
@@ -262,7 +266,7 @@ class Search:
         self.episode.note("visual_answer", step=self.calls, answer=answer, query=query)
         return replace(node, phase="knowledge", query=query)
 
-    def _note_transition(self, before: Node, action: Action, to: str) -> None:
+    def _note_transition(self, before: SearchNode, action: Action, to: str) -> None:
         """Note the transition, and the working memory after it."""
         here = self.memory.here
         self.episode.note(
@@ -307,7 +311,7 @@ class ToolExecutor:
     image: ImageContext
     saves_calls: bool = True
 
-    def can(self, action: Action, node: Node) -> bool:
+    def can(self, action: Action, node: SearchNode) -> bool:
         """Whether there is a tool for the action, and something for it to look at."""
         if self.toolbox.tool_of(action) is None:
             return False
@@ -319,14 +323,14 @@ class ToolExecutor:
             case _:
                 return True
 
-    def key(self, plan: Plan, node: Node) -> tuple[object, ...] | None:
+    def key(self, plan: PlannedAction, node: SearchNode) -> tuple[object, ...] | None:
         """Equal for actions with the same outcome; None for an action that chooses again each time."""
         if plan.action == "object_select":
             return None
         focus = node.focus if plan.action == "image_search" else None
         return plan.action, " ".join((plan.query or "").casefold().split()), focus, node.query
 
-    def act(self, plan: Plan, node: Node) -> ActionResult:
+    def act(self, plan: PlannedAction, node: SearchNode) -> ActionResult:
         """Take a feasible action."""
         tool = self.toolbox.tool_of(plan.action) or ""
         match plan.action:
@@ -350,7 +354,7 @@ class ToolExecutor:
             return replace(result, looked_up=request.picture, hits=tuple(hits_of(seen)))
         return result
 
-    def _select(self, node: Node) -> ActionResult:
+    def _select(self, node: SearchNode) -> ActionResult:
         candidates = [detected for detected in self.image.objects if detected.number not in node.rejected]
         if self.saves_calls and len(candidates) == 1:
             return ActionResult(candidates[0].block(), detected=candidates[0], think="it is the only object")

@@ -21,11 +21,11 @@ from pyvision.strategies.avis.actions import (
     load_examples,
     load_graph,
 )
-from pyvision.strategies.avis.memory import Finding, Memory, Node
+from pyvision.strategies.avis.memory import Memory, SearchNode, StepFinding
 from pyvision.strategies.avis.perception import ImageContext, describe_image
 from pyvision.strategies.avis.reply_parsing import Decomposition, source_numbers
 from pyvision.strategies.avis.roles import (
-    Request,
+    RolePrompt,
     SearchTrace,
     conclude,
     decompose,
@@ -151,7 +151,7 @@ class Sequential:
     titles: list[str] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        self.memory = Memory(Node("visual", self.question.text))
+        self.memory = Memory(SearchNode("visual", self.question.text))
 
     def look(self) -> None:
         """Ask about the image, whose caption is already in its context."""
@@ -183,13 +183,13 @@ class Sequential:
             "observation": sanitize_quote("\n".join(self.seen), 12_000) or "(nothing)",
             "sources": sanitize_quote(sources) or "(none)",
         }
-        reply, _ = send(self.episode, Request("reasoner", "sequential", variables, "", {}))
+        reply, _ = send(self.episode, RolePrompt("reasoner", "sequential", variables, "", {}))
         found = read_short(reply)
         if found is None:
             return self._best("the fixed sequence of tools led to no answer", "answered")
         known = tuple(n for n in source_numbers(reply.text) if n <= len(self.memory.sources) and n > 0)
         return conclude(
-            found, [Finding(len(self.seen), "sequence", found.text, known)], self.memory, self.episode
+            found, [StepFinding(len(self.seen), "sequence", found.text, known)], self.memory, self.episode
         )
 
     def _queries(self, parts: Decomposition) -> Iterator[str]:

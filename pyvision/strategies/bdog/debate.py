@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pyvision.agent.asking import Turn
+from pyvision.agent.asking import RoleTurn
 from pyvision.agent.strategy import check_least
 from pyvision.errors import ConfigError
-from pyvision.strategies.bdog.graphs import Difference, Graph, Repair, difference, read_graph, truncate
+from pyvision.strategies.bdog.graphs import Graph, GraphDifference, Repair, difference, read_graph, truncate
 from pyvision.strategies.bdog.roles import RoleClient, decide
 from pyvision.text.prompts import render
 from pyvision.types import Answer
@@ -136,7 +136,7 @@ def _side(role: str, graph: Graph, options: BdogOptions, generator: GraphGenerat
     return graph
 
 
-def _plain(changed: Difference, options: BdogOptions) -> dict[str, Any]:
+def _plain(changed: GraphDifference, options: BdogOptions) -> dict[str, Any]:
     return {
         "counts": changed.counts(),
         "condensation": changed.condensation(),
@@ -198,7 +198,7 @@ class _Draft:
     """One graph in the making: the last turn of the role, and the steps taken."""
 
     generator: GraphGenerator
-    turn: Turn
+    turn: RoleTurn
     steps: list[str] = field(default_factory=list)
     repairs: tuple[Repair, ...] = ()
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyvision.agent.asking import Turn, follow, read_or_ask_again, send, settle
+from pyvision.agent.asking import RoleTurn, follow, read_or_ask_again, send, settle
 from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError, FormatError
 from pyvision.text.answers import Missing, answer_without_form
@@ -65,7 +65,7 @@ class Decision:
     """The answer of a role, or why it gave none, and the turn in which it did so."""
 
     answer: Answer
-    turn: Turn
+    turn: RoleTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,12 @@ class RoleClient:
     episode: Episode
     personalities: Mapping[str, str]
 
-    def ask(self, role: str, prompt: str, **variables: object) -> Turn:
+    def ask(self, role: str, prompt: str, **variables: object) -> RoleTurn:
         """Send a prompt of prompts/bdog to a role. Raises LimitReached and ModelError, as Episode.ask does."""
         message = Message("user", (*self.images, Text(render(f"bdog/{prompt}.md", **variables))))
         return send(self.episode, role, (*self._personality(role), message))
 
-    def follow(self, turn: Turn, prompt: str, **variables: object) -> Turn:
+    def follow(self, turn: RoleTurn, prompt: str, **variables: object) -> RoleTurn:
         """Ask the same role again, in the same conversation."""
         return follow(self.episode, turn, render(f"bdog/{prompt}.md", **variables))
 
@@ -119,7 +119,7 @@ def decide(client: RoleClient, role: str, prompt: str, **variables: object) -> D
     return decide_from(client, client.ask(role, prompt, ending=format_ending(client.question), **variables))
 
 
-def decide_from(client: RoleClient, turn: Turn) -> Decision:
+def decide_from(client: RoleClient, turn: RoleTurn) -> Decision:
     """The answer in a reply. If there is none, the role is asked once more, unless the budget does not allow it."""
     if not client.question.choices:
         return Decision(*settle(client.episode, turn))
@@ -154,7 +154,7 @@ def _read_choice(reply: Reply, choices: tuple[str, ...]) -> Answer | Missing:
     return Answer(choice.letter) if choice.letter else Missing(choice.why)
 
 
-def _no_choice(turn: Turn, why: str) -> Answer:
+def _no_choice(turn: RoleTurn, why: str) -> Answer:
     answer = answer_without_form(turn.reply)
     if answer.text is None and answer.end_reason != "no_answer":
         return answer

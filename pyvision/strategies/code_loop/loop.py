@@ -12,7 +12,7 @@ from pyvision.agent.episode import Episode
 from pyvision.agent.strategy import check_least
 from pyvision.errors import ConfigError, EndReason, FormatError, ModelError
 from pyvision.strategies.code_loop.protocol import (
-    Cell,
+    CellRequest,
     CodeProtocol,
     ProtocolChoice,
     TextProtocol,
@@ -168,7 +168,7 @@ class _Loop:
         self._malformed = 0
         return self._run_all(cells, 0 if reply.calls else count_dropped_blocks(reply.text))
 
-    def _read(self, reply: Reply) -> tuple[tuple[Cell, ...], str | None, str]:
+    def _read(self, reply: Reply) -> tuple[tuple[CellRequest, ...], str | None, str]:
         """The cells and the answer of a reply, and what is wrong if it has neither."""
         if reply.finish == "length" and not reply.calls and code_is_cut(reply.text):
             return (), None, "the reply was cut in the middle of its code"
@@ -183,7 +183,7 @@ class _Loop:
         fault = next((cell.fault for cell in cells if cell.fault), None)
         return cells, answer, fault or describe_unusable(reply.text)
 
-    def _run_all(self, cells: tuple[Cell, ...], dropped: int) -> Answer | tuple[Message, ...]:
+    def _run_all(self, cells: tuple[CellRequest, ...], dropped: int) -> Answer | tuple[Message, ...]:
         """Every cell in order, each with its own turn. dropped: the code blocks in the text that do not run."""
         turns: list[Message] = []
         for cell in cells:
@@ -193,7 +193,7 @@ class _Loop:
             turns.append(turn)
         return tuple(turns)
 
-    def _run(self, cell: Cell, dropped: int) -> Answer | Message:
+    def _run(self, cell: CellRequest, dropped: int) -> Answer | Message:
         if cell.code is None:
             self._episode.note("malformed", why=cell.fault)
             return self._refuse(cell)
@@ -213,12 +213,12 @@ class _Loop:
         is_warned = times == _SAME_FAILURE
         return _add(turn, "\n" + render("code_loop/repeated.md", times=times)) if is_warned else turn
 
-    def _refuse(self, cell: Cell) -> Message:
+    def _refuse(self, cell: CellRequest) -> Message:
         """The result of a call that asks for no cell."""
         text = Text(render("code_loop/call_fault.md", fault=cell.fault))
         return self._protocol.respond(cell, (text,), is_error=True)
 
-    def _repair(self, fault: str, cells: tuple[Cell, ...]) -> Answer | tuple[Message, ...]:
+    def _repair(self, fault: str, cells: tuple[CellRequest, ...]) -> Answer | tuple[Message, ...]:
         self._malformed += 1
         self._episode.note("malformed", why=fault)
         if self._malformed > self._options.repairs:
@@ -228,7 +228,7 @@ class _Loop:
         return tuple(map(self._refuse, cells)) or (Message("user", (repair,)),)
 
     def _after_cut(
-        self, reply: Reply, cells: tuple[Cell, ...], last: EndReason | None
+        self, reply: Reply, cells: tuple[CellRequest, ...], last: EndReason | None
     ) -> Answer | tuple[Message, ...]:
         """A reply that was cut at its length limit is asked for once more; an incomplete cell is never run."""
         if self._is_cut or last:

@@ -24,7 +24,7 @@ STOP = "</code>"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellRequest:
     """A cell that a reply asks for: the code, or the fault for which there is none. call_id: of a tool call."""
 
     code: str | None
@@ -52,11 +52,11 @@ class CodeProtocol(Protocol):
         """A reply, in whichever protocol, in this one."""
         ...
 
-    def cells(self, reply: Reply, sizes: SentSizes) -> tuple[Cell, ...]:
+    def cells(self, reply: Reply, sizes: SentSizes) -> tuple[CellRequest, ...]:
         """The cells that the reply asks for, in order. Raises FormatError for a block that cannot be used."""
         ...
 
-    def respond(self, cell: Cell, output: tuple[Part, ...], *, is_error: bool) -> Message:
+    def respond(self, cell: CellRequest, output: tuple[Part, ...], *, is_error: bool) -> Message:
         """The turn with what a cell showed."""
         ...
 
@@ -77,12 +77,12 @@ class TextProtocol:
         """Calls become cells of the text."""
         return replace(reply, text=render_reply(reply), calls=(), opaque=None) if reply.calls else reply
 
-    def cells(self, reply: Reply, sizes: SentSizes) -> tuple[Cell, ...]:
+    def cells(self, reply: Reply, sizes: SentSizes) -> tuple[CellRequest, ...]:
         """The first block of code."""
         code = find_code(reply.text, sizes)
-        return () if code is None else (Cell(code),)
+        return () if code is None else (CellRequest(code),)
 
-    def respond(self, cell: Cell, output: tuple[Part, ...], *, is_error: bool) -> Message:
+    def respond(self, cell: CellRequest, output: tuple[Part, ...], *, is_error: bool) -> Message:
         """A turn of the user; how the cell ended is part of its text."""
         return Message("user", (Text("<interpreter>\n"), *output, Text("</interpreter>")))
 
@@ -107,17 +107,17 @@ class ToolProtocol:
         """As it is."""
         return reply
 
-    def cells(self, reply: Reply, sizes: SentSizes) -> tuple[Cell, ...]:
+    def cells(self, reply: Reply, sizes: SentSizes) -> tuple[CellRequest, ...]:
         """One for each call; the last one of a reply that was cut at its length limit may be incomplete."""
         if not reply.calls:
             return TextProtocol().cells(reply, sizes)
         is_cut = reply.finish == "length"
         *whole, last = reply.calls
         cells = [_cell_of(call, sizes) for call in whole]
-        cut = Cell(None, last.id, "the reply was cut in the middle of its code")
+        cut = CellRequest(None, last.id, "the reply was cut in the middle of its code")
         return (*cells, cut if is_cut else _cell_of(last, sizes))
 
-    def respond(self, cell: Cell, output: tuple[Part, ...], *, is_error: bool) -> Message:
+    def respond(self, cell: CellRequest, output: tuple[Part, ...], *, is_error: bool) -> Message:
         """The result of the call; an interpreter turn for code that came as text."""
         if not cell.call_id:
             return TextProtocol().respond(cell, output, is_error=is_error)
@@ -156,11 +156,11 @@ def _not_run(call: ToolCall) -> Message:
     return Message("tool", (Text(render("code_loop/not_run.md")),), call.id, is_error=True)
 
 
-def _cell_of(call: ToolCall, sizes: SentSizes) -> Cell:
+def _cell_of(call: ToolCall, sizes: SentSizes) -> CellRequest:
     try:
-        return Cell(code_of(call, sizes), call.id)
+        return CellRequest(code_of(call, sizes), call.id)
     except FormatError as error:
-        return Cell(None, call.id, str(error))
+        return CellRequest(None, call.id, str(error))
 
 
 def _offers_tool(system: Message) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from pyvision.agent.asking import Found, Turn, read_or_ask_again
+from pyvision.agent.asking import Found, RoleTurn, read_or_ask_again
 from pyvision.agent.episode import Episode
 from pyvision.errors import FormatError
 from pyvision.strategies.vdebugger.execution import COMPILE_ERROR, TOOLS, Execution
@@ -76,12 +76,12 @@ class RoleClient:
     sees: Sight = "text"
     corrects: bool = False
 
-    def ask(self, role: str, prompt: str, *, logprobs: bool = False, **variables: object) -> Turn:
+    def ask(self, role: str, prompt: str, *, logprobs: bool = False, **variables: object) -> RoleTurn:
         """Send a prompt of prompts/vdebugger to a role. Raises LimitReached and ModelError, as Episode.ask does."""
         messages = (Message("user", (Text(render(f"vdebugger/{prompt}.md", **variables)),)),)
-        return Turn(role, messages, self.episode.ask(role, messages, logprobs=logprobs))
+        return RoleTurn(role, messages, self.episode.ask(role, messages, logprobs=logprobs))
 
-    def read(self, turn: Turn, prompt: str, read: Callable[[Reply], Found | Missing]) -> Found | Missing:
+    def read(self, turn: RoleTurn, prompt: str, read: Callable[[Reply], Found | Missing]) -> Found | Missing:
         """What `read` finds in a reply, or in a second one that is asked for with what was missing.
 
         prompt: how to ask again, of prompts/vdebugger. A model that was trained on bare cases is not asked again.
@@ -107,7 +107,7 @@ class RoleClient:
         *,
         logprobs: bool = False,
         **variables: object,
-    ) -> Turn:
+    ) -> RoleTurn:
         """Send a case to a role: the question, a program (as it ran, or with marks in it) and what it did."""
         case = self.case(execution, program)
         if self.style == "trained":
@@ -121,7 +121,7 @@ class RoleClient:
             **variables,
         )
         messages = (Message("user", (*pictures, Text(text))),)
-        return Turn(role, messages, self.episode.ask(role, messages, logprobs=logprobs))
+        return RoleTurn(role, messages, self.episode.ask(role, messages, logprobs=logprobs))
 
     def _pictures(self, execution: Execution) -> tuple[Part, ...]:
         """The images of the question, then the parts of them that the program asked about, each with the answer."""

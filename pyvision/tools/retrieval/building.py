@@ -18,12 +18,12 @@ from typing import TypeAlias
 
 from pyvision.errors import ConfigError
 from pyvision.images.read import format_name
-from pyvision.tools.retrieval.database import Entry, Writer, open_writer
+from pyvision.tools.retrieval.database import IndexedFile, Writer, open_writer
 from pyvision.tools.retrieval.image_features import Embed, load_embedder
 from pyvision.tools.retrieval.passages import Passage
 from pyvision.tools.retrieval.readers import (
     MAX_BYTES,
-    Record,
+    PassageLine,
     find_sidecar,
     join_captions,
     read_file,
@@ -37,7 +37,7 @@ Progress: TypeAlias = Callable[[int, int], None]  # takes the number of files do
 
 
 @dataclass(slots=True)
-class Counts:
+class IndexProgress:
     """What one `index add` did, in files; updated while it runs."""
 
     added: int = 0
@@ -56,12 +56,12 @@ def add(
     report: Callable[[str], None],
     progress: Progress,
     embed: str | None = None,
-) -> Counts:
+) -> IndexProgress:
     """Index files and folders; files that are missing from a folder are removed from the index. Raises ConfigError.
 
     report: gets one line for each skipped file. embed: the name of the embedder for images, None for the index's own.
     """
-    counts = Counts()
+    counts = IndexProgress()
 
     def on_skip(path: str, why: str) -> None:
         counts.skipped += 1
@@ -93,8 +93,8 @@ def remove(index: Path, path: str | Path) -> int:
 @dataclass(frozen=True, slots=True)
 class _Update:
     writer: Writer
-    known: Mapping[str, Entry]
-    counts: Counts
+    known: Mapping[str, IndexedFile]
+    counts: IndexProgress
     on_skip: OnSkip
     embed: Embed | None
 
@@ -112,7 +112,7 @@ class _Update:
         else:
             self._read(source, entry)
 
-    def _read(self, source: SourceFile, entry: Entry | None) -> None:
+    def _read(self, source: SourceFile, entry: IndexedFile | None) -> None:
         try:
             with Path(source.path).open("rb") as file:
                 sha256 = file_digest(file, "sha256").hexdigest()
@@ -121,12 +121,12 @@ class _Update:
             return
         self._compare(source, sha256, entry)
 
-    def remove(self, entries: Iterable[Entry]) -> None:
+    def remove(self, entries: Iterable[IndexedFile]) -> None:
         for entry in entries:
             self.writer.delete(entry.id)
             self.counts.removed += 1
 
-    def _compare(self, source: SourceFile, sha256: str, entry: Entry | None) -> None:
+    def _compare(self, source: SourceFile, sha256: str, entry: IndexedFile | None) -> None:
         if entry is None:
             self.counts.added += self._write(source, self.writer.begin(source, sha256), 0)
         elif (sha256, source.companion) != (entry.sha256, entry.companion):
@@ -164,7 +164,9 @@ def _update(update: _Update, roots: Sequence[str], progress: Progress) -> None:
     update.remove(_missing_entries(update.known, found, roots))
 
 
-def _missing_entries(known: Mapping[str, Entry], found: Scan, roots: Sequence[str]) -> list[Entry]:
+def _missing_entries(
+    known: Mapping[str, IndexedFile], found: Scan, roots: Sequence[str]
+) -> list[IndexedFile]:
     """Entries below the roots whose file is missing; files in unreadable folders do not count."""
     return [
         entry
@@ -177,7 +179,7 @@ def _is_below(path: str, roots: Sequence[str]) -> bool:
     return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
-def _is_unchanged(source: SourceFile, entry: Entry) -> bool:
+def _is_unchanged(source: SourceFile, entry: IndexedFile) -> bool:
     now = source.size, source.mtime_ns, source.companion, True
     return now == (entry.size, entry.mtime_ns, entry.companion, entry.is_whole)
 
@@ -213,7 +215,7 @@ def _add_captions(found: Scan, roots: Sequence[str], on_skip: OnSkip) -> None:
         _caption(found, picture, captions.by_image, on_skip)
 
 
-def _add_record(found: Scan, captions: _Captions, path: str, record: Record, on_skip: OnSkip) -> None:
+def _add_record(found: Scan, captions: _Captions, path: str, record: PassageLine, on_skip: OnSkip) -> None:
     image = record.image
     if not image or image in captions.missing.get(path, ()):
         return
@@ -239,7 +241,7 @@ def _records_files(found: Scan, roots: Sequence[str]) -> list[str]:
     return [*own, *(path for path in sorted(beside) if path not in found.files and Path(path).is_file())]
 
 
-def _records(path: str, on_skip: OnSkip) -> Iterator[Record]:
+def _records(path: str, on_skip: OnSkip) -> Iterator[PassageLine]:
     try:
         yield from records_in(path, on_skip)
     except OSError as error:

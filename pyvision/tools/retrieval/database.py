@@ -103,7 +103,7 @@ def embedder_name(database: sqlite3.Connection) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexedFile:
     """A file in the index. passages: how many are written; is_whole: whether these are all."""
 
     id: int
@@ -124,7 +124,7 @@ class Writer:
         self._began = time.monotonic()
         self._touches_pictures = False
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, IndexedFile]:
         """Path -> entry, for every file."""
         chosen = "SELECT path, id, size, mtime_ns, sha256, companion, passages, is_whole FROM files"
         return {row[0]: _entry(row) for row in self._database.execute(chosen)}
@@ -212,9 +212,9 @@ class Writer:
         return self._database.execute(statement, values)
 
 
-def _entry(row: Sequence[Any]) -> Entry:
+def _entry(row: Sequence[Any]) -> IndexedFile:
     _, file, size, mtime_ns, sha256, companion, passages, is_whole = row
-    return Entry(file, size, mtime_ns, sha256, companion, passages, bool(is_whole))
+    return IndexedFile(file, size, mtime_ns, sha256, companion, passages, bool(is_whole))
 
 
 def _terms(title: str, text: str) -> tuple[str, str]:

@@ -92,14 +92,14 @@ _READERS: Mapping[Kind, Callable[[SourceFile], Read]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PassageLine:
     """One line: its passage, and the absolute path of its image, if any."""
 
     passage: Passage
     image: str = ""
 
 
-def records_in(path: str, on_skip: OnSkip) -> Iterator[Record]:
+def records_in(path: str, on_skip: OnSkip) -> Iterator[PassageLine]:
     """Every valid record of a file; `on_skip` is called once with the number of invalid lines. Raises OSError."""
     wrong, first = 0, 0
     for number, line in enumerate(_lines(path), 1):
@@ -115,7 +115,7 @@ def records_in(path: str, on_skip: OnSkip) -> Iterator[Record]:
         on_skip(path, f"{wrong} lines (the first is line {first}) are not {needed}")
 
 
-def passages_in(records: Iterator[Record], missing_images: frozenset[str]) -> Iterator[Passage]:
+def passages_in(records: Iterator[PassageLine], missing_images: frozenset[str]) -> Iterator[Passage]:
     """The passages of records without an image; those of the images named in `missing_images` count as such."""
     for record in records:
         if record.image and record.image not in missing_images:
@@ -158,7 +158,7 @@ def _lines(path: str) -> Iterator[bytes]:
                 line = file.readline(MAX_LINE_BYTES)
 
 
-def _record(line: bytes, path: Path) -> Record | None:
+def _record(line: bytes, path: Path) -> PassageLine | None:
     try:
         value = _object(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -168,9 +168,9 @@ def _record(line: bytes, path: Path) -> Record | None:
     image = _first(value, _IMAGES)
     passage = _passage(value, Path(image).stem if image else path.stem)
     if not image:
-        return Record(passage) if passage.text or _first(value, _TITLES) else None
+        return PassageLine(passage) if passage.text or _first(value, _TITLES) else None
     inside = _inside(path.parent, image)
-    return Record(passage, inside) if inside else None
+    return PassageLine(passage, inside) if inside else None
 
 
 def _object(text: str) -> Mapping[str, Any] | None:

@@ -176,7 +176,7 @@ class _Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """url: after all redirects. text: the visible text; untrusted."""
 
     url: str
@@ -189,7 +189,7 @@ def fetch(
     limits: FetchLimits = FetchLimits(),
     guard: Guard = INTERNET,
     tls: ssl.SSLContext | None = None,
-) -> Page:
+) -> WebPage:
     """The page at a URL. Raises ToolError if it is not allowed, missing, too large, too slow or not text.
 
     tls: the trusted certificates, by default those of the system.
@@ -273,13 +273,13 @@ def _decode(body: bytes, charset: str) -> str:
         return body.decode("utf-8", "replace")
 
 
-def _page(url: str, kind: str, text: str) -> Page:
+def _page(url: str, kind: str, text: str) -> WebPage:
     if kind in _PLAIN:
-        return Page(url, "", text.removeprefix("\ufeff"))
+        return WebPage(url, "", text.removeprefix("\ufeff"))
     read = page_text(text.removeprefix("\ufeff"))
     if not read.text and not read.title:
         raise ToolError(f"{format_url(url)}: the page contains no text")
-    return Page(url, read.title, read.text)
+    return WebPage(url, read.title, read.text)
 
 
 def refusal_of(url: str, why: str) -> ToolError:

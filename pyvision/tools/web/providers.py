@@ -40,7 +40,7 @@ _DETAIL_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class SearchResult:
     """One result of a provider. text: a few sentences of the page; score: 0 to 1, None if there is none."""
 
     title: str
@@ -53,7 +53,7 @@ class Result:
 class SearchResults:
     """results: best first. answer: a direct answer by the provider, usually empty."""
 
-    results: tuple[Result, ...]
+    results: tuple[SearchResult, ...]
     answer: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -163,7 +163,7 @@ Search: TypeAlias = Callable[[ProviderClient, str, int], SearchResults]  # clien
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class SearchProvider:
     """One row. key_variable: empty if no key is needed. address_variable: overrides the address, for a gateway."""
 
     search: Search
@@ -182,9 +182,9 @@ def parse_results(value: object) -> SearchResults | None:
     return None
 
 
-def _parse_result(result: Mapping[str, Any]) -> Result:
+def _parse_result(result: Mapping[str, Any]) -> SearchResult:
     title, url, text = (_text(result, key) for key in ("title", "url", "text"))
-    return Result(title, url, text, _score(result.get("score")))
+    return SearchResult(title, url, text, _score(result.get("score")))
 
 
 def _tavily(client: ProviderClient, query: str, count: int) -> SearchResults:
@@ -236,14 +236,14 @@ def ddgs_with(load: Callable[[str], Any]) -> Search:
     return search
 
 
-def _results(rows: object, link: str, text: str, count: int) -> tuple[Result, ...]:
+def _results(rows: object, link: str, text: str, count: int) -> tuple[SearchResult, ...]:
     """The rows with a web address, each address once."""
-    results: dict[str, Result] = {}
+    results: dict[str, SearchResult] = {}
     for row in _dicts(rows):
         url = _text(row, link)
         if _WEB_ADDRESS.fullmatch(url) and url.isprintable() and url not in results:
             title = _text(row, "title") or _text(row, "question")
-            results[url] = Result(title, url, _text(row, text), _score(row.get("score")))
+            results[url] = SearchResult(title, url, _text(row, text), _score(row.get("score")))
     return tuple(results.values())[:count]
 
 
@@ -262,10 +262,10 @@ def _score(value: object) -> float | None:
     return float(min(1.0, max(0.0, value)))
 
 
-PROVIDERS: Mapping[str, Provider] = {
-    "ddgs": Provider(ddgs_with(importlib.import_module)),
-    "tavily": Provider(_tavily, "https://api.tavily.com", "TAVILY_API_KEY", "TAVILY_BASE_URL"),
-    "serpapi": Provider(_serpapi, "https://serpapi.com", "SERPAPI_API_KEY", "SERPAPI_BASE_URL"),
+PROVIDERS: Mapping[str, SearchProvider] = {
+    "ddgs": SearchProvider(ddgs_with(importlib.import_module)),
+    "tavily": SearchProvider(_tavily, "https://api.tavily.com", "TAVILY_API_KEY", "TAVILY_BASE_URL"),
+    "serpapi": SearchProvider(_serpapi, "https://serpapi.com", "SERPAPI_API_KEY", "SERPAPI_BASE_URL"),
 }
 
 

@@ -27,8 +27,8 @@ from pyvision.errors import ConfigError, ToolError
 from pyvision.types import Ask, Observation, Source, ToolRequest
 
 if TYPE_CHECKING:
-    from pyvision.tools.web.fetch import Page
-    from pyvision.tools.web.providers import Provider, ProviderClient, Result, SearchResults
+    from pyvision.tools.web.fetch import WebPage
+    from pyvision.tools.web.providers import ProviderClient, SearchProvider, SearchResult, SearchResults
 
 
 NAME = "web_search"
@@ -40,7 +40,7 @@ _TITLE_CHARS, _SNIPPET_CHARS, _PAGE_CHARS = 200, 1_000, 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SearchSettings:
     """What follows the colon of `--tool web_search=PROVIDER:…`."""
 
     only_cache: bool = False
@@ -48,7 +48,7 @@ class Settings:
     pages: int = 0
 
 
-_COUNTS: Mapping[str, Callable[[Settings, int], Settings]] = {
+_COUNTS: Mapping[str, Callable[[SearchSettings, int], SearchSettings]] = {
     "results": lambda settings, count: replace(settings, results=max(1, count)),
     "pages": lambda settings, count: replace(settings, pages=count),
 }
@@ -65,10 +65,10 @@ class WebSearch:
     is_repeatable: ClassVar[bool] = True
     name: ClassVar[str] = NAME
     purpose: ClassVar[str] = "searches the web with a query in words: facts about things whose name is known"
-    provider: Provider
+    provider: SearchProvider
     client: ProviderClient
-    settings: Settings
-    read: Callable[[str], Page]
+    settings: SearchSettings
+    read: Callable[[str], WebPage]
     cache: Cache = field(repr=False)
 
     @property
@@ -97,7 +97,7 @@ class WebSearch:
         self.cache.store(key, found.to_json())
         return found
 
-    def _with_page(self, result: Result, at: int) -> Result:
+    def _with_page(self, result: SearchResult, at: int) -> SearchResult:
         """Add the text of its page, for the first `pages` results; unchanged if the page cannot be fetched."""
         if at >= self.settings.pages:
             return result
@@ -121,7 +121,7 @@ def web_tool(  # noqa: PLR0913 - the keywords are for tests and other programs
     where: str = "",
     *,
     environ: Mapping[str, str] | None = None,
-    read: Callable[[str], Page] | None = None,
+    read: Callable[[str], WebPage] | None = None,
     wait: Callable[[float], None] = time.sleep,
     search: Callable[[ProviderClient, str, int], SearchResults] | None = None,
 ) -> WebSearch:
@@ -148,8 +148,8 @@ def web_tool(  # noqa: PLR0913 - the keywords are for tests and other programs
     return WebSearch(row, client, settings, read or fetch, Cache(cache_folder(environ)))
 
 
-def _settings(provider: str, where: str) -> Settings:
-    settings = Settings()
+def _settings(provider: str, where: str) -> SearchSettings:
+    settings = SearchSettings()
     for part in filter(None, (piece.strip() for piece in where.split(","))):
         name, _, value = part.partition("=")
         if part == "only-cache":
@@ -164,14 +164,14 @@ def _settings(provider: str, where: str) -> Settings:
     return settings
 
 
-def _key(row: Provider, settings: Settings, environ: Mapping[str, str]) -> str:
+def _key(row: SearchProvider, settings: SearchSettings, environ: Mapping[str, str]) -> str:
     key = environ.get(row.key_variable, "").strip() if row.key_variable else ""
     if row.key_variable and not key and not settings.only_cache:
         raise ConfigError(f"{NAME} has no key; set {row.key_variable}, or choose ddgs, which needs none")
     return key
 
 
-def _address(row: Provider, environ: Mapping[str, str]) -> str:
+def _address(row: SearchProvider, environ: Mapping[str, str]) -> str:
     address = environ.get(row.address_variable, "").strip() if row.address_variable else ""
     if not address:
         return row.address

@@ -21,14 +21,21 @@ from benchmarks.audit import (
     summarise,
 )
 from pyvision.bench.ablations import ABLATIONS
-from pyvision.bench.analysis.audit import QUESTIONS, Audit, Finding, audit_report, audit_table, format_meaning
+from pyvision.bench.analysis.audit import (
+    QUESTIONS,
+    Audit,
+    AuditFinding,
+    audit_report,
+    audit_table,
+    format_meaning,
+)
 from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.samples import Result
 from pyvision.errors import ConfigError
 from tests.bench.analysis.records import results, run_of
 
 
-def finding(key: str, **ablations: object) -> Finding:
+def finding(key: str, **ablations: object) -> AuditFinding:
     found = audit_table(ablations)  # type: ignore[arg-type]
     return next(each for each in found.findings if each.key == key)
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.analysis.compare import (
+    ComparedRun,
     Comparison,
-    Run,
     at_equal_tokens,
     ballot,
     compare,
@@ -24,11 +24,11 @@ from pyvision.errors import ConfigError
 from tests.bench.analysis.records import results, run_of
 
 
-def run(name: str, rows: list[Result]) -> Run:
-    return Run(name, tuple(rows))
+def run(name: str, rows: list[Result]) -> ComparedRun:
+    return ComparedRun(name, tuple(rows))
 
 
-def voting(answers: dict[str, str], *, tokens: int = 100, right: str = "4") -> Run:
+def voting(answers: dict[str, str], *, tokens: int = 100, right: str = "4") -> ComparedRun:
     """Samples with their repeats' answers, a letter each; a dot has no answer."""
     rows = [
         results(
@@ -100,7 +100,7 @@ def test_repeats_have_the_p_of_their_interval() -> None:
     assert found.difference.value == 0.5
 
 
-def table(only_first: int, only_second: int, both: int, name: str = "b") -> tuple[Run, Run]:
+def table(only_first: int, only_second: int, both: int, name: str = "b") -> tuple[ComparedRun, ComparedRun]:
     first = [1] * only_first + [0] * only_second + [1] * both
     second = [0] * only_first + [1] * only_second + [1] * both
     return run("a", run_of(first)), run(name, run_of(second))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.bench.analysis.compare import Run
+from pyvision.bench.analysis.compare import ComparedRun
 from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.planning import Pilot, find_deviation, plan_report, plan_samples, price_of
 from pyvision.bench.analysis.statistics import samples_needed
@@ -14,8 +14,8 @@ from pyvision.errors import ConfigError
 from tests.bench.analysis.records import results, run_of
 
 
-def run(rows: list[Result], name: str = "a") -> Run:
-    return Run(name, tuple(rows))
+def run(rows: list[Result], name: str = "a") -> ComparedRun:
+    return ComparedRun(name, tuple(rows))
 
 
 def test_without_a_pilot_the_runs_are_taken_as_independent_at_50_percent() -> None:

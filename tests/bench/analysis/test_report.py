@@ -24,13 +24,13 @@ from pyvision.bench.analysis.document import (
 from pyvision.bench.analysis.page import to_page
 from pyvision.bench.analysis.plots import plot_accuracy_against
 from pyvision.bench.analysis.report import (
-    Reference,
     Subject,
     illustrate_report,
     report,
 )
 from pyvision.bench.analysis.statistics import Estimate
 from pyvision.bench.analysis.taxonomy import PAPER_COUNTS, count_tools, paper_counts
+from pyvision.bench.datasets.registry import Reference
 from pyvision.bench.samples import Result
 from tests.bench.analysis.records import results, run_of
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from pyvision.bench.datasets.registry import load_datasets
-from pyvision.bench.datasets.sources import Source, find_source, local_identity
+from pyvision.bench.datasets.sources import SampleSource, find_source, local_identity
 from pyvision.errors import ConfigError
 from tests.bench.runs import a_sample
 from tests.doubles import png
 
 
-def find(dataset: str) -> Source:
+def find(dataset: str) -> SampleSource:
     return find_source(dataset, count=3, seed=7, difficulty=0.5)
 
 
@@ -114,7 +114,7 @@ def test_a_dataset_whose_data_is_not_here_says_how_to_get_it(
 
 
 def test_an_id_that_no_file_can_hold_is_refused() -> None:
-    source = Source("made", {}, lambda: [a_sample(0, id="a\ud800")])
+    source = SampleSource("made", {}, lambda: [a_sample(0, id="a\ud800")])
     with pytest.raises(ConfigError, match="cannot be encoded as UTF-8"):
         list(source.samples())
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from pyvision.bench.runner.answering import Finished, Job
-from pyvision.bench.runner.progress import Progress, RunningTotals, format_status
+from pyvision.bench.runner.progress import ExperimentProgress, RunningTotals, format_status
 from pyvision.bench.samples import Record, Score
 from pyvision.errors import EndReason
 from tests.bench.runs import a_sample
@@ -20,7 +20,7 @@ def make_finished(answer: str | None, end_reason: EndReason, error: str | None =
 
 def render(*steps: tuple[Finished, Score], is_terminal: bool = False) -> str:
     file, totals = io.StringIO(), RunningTotals(10)
-    with Progress(Console(file=file, force_terminal=is_terminal, width=120)) as progress:
+    with ExperimentProgress(Console(file=file, force_terminal=is_terminal, width=120)) as progress:
         progress.begin(Path("out"), totals)
         for step, score in steps:
             totals.add(step.record, score)
@@ -69,7 +69,7 @@ def test_a_closed_terminal_does_not_end_the_run() -> None:
         def write(self, text: str) -> int:
             raise OSError("gone")
 
-    with Progress(Console(file=Closed())) as progress:
+    with ExperimentProgress(Console(file=Closed())) as progress:
         progress.begin(Path("out"), RunningTotals(1))
         progress.tell("nobody hears it")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.agent.budget import Limits
-from pyvision.bench.datasets.sources import Source
+from pyvision.bench.datasets.sources import SampleSource
 from pyvision.bench.runner import run
 from pyvision.bench.runner.answering import Finished, Job, WorkerContext
 from pyvision.bench.runner.engine import Threads
@@ -223,7 +223,7 @@ def test_a_bug_spoils_its_own_sample_only(tmp_path: Path) -> None:
 
 
 def test_two_samples_of_one_id_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
-    source = Source("data", {"kind": "file"}, lambda: (a_sample(0), a_sample(0)))
+    source = SampleSource("data", {"kind": "file"}, lambda: (a_sample(0), a_sample(0)))
     model = Knowing()
     with pytest.raises(ConfigError, match="two samples have the id 'sample 0'"):
         run.run(a_plan(tmp_path / "out", source, model), Quiet())

@@ -9,9 +9,18 @@ from pathlib import Path
 import pytest
 
 from pyvision.cli import main
-from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program, append, read
+from pyvision.experiments.vdebugger_training.records import (
+    Executed,
+    Injected,
+    ScoredProgram,
+    TrainingExample,
+    append,
+    read,
+)
 
-RIGHT = Program("1", "How many?", "def execute_command(image):\n    return '2'", Executed("2", "TRACE"), 1.0)
+RIGHT = ScoredProgram(
+    "1", "How many?", "def execute_command(image):\n    return '2'", Executed("2", "TRACE"), 1.0
+)
 BROKEN = Injected(
     "1", "greedy", 0, "wrong", "", RIGHT.program.replace("2", "3"), (39, 42), Executed("3", "BROKEN")
 )
@@ -25,7 +34,7 @@ def test_programs_with_errors_are_packed_into_training_examples(
     append(tmp_path / "injected-mask_best.jsonl", [replace(BROKEN, decoding="mask_best", fate="right")])
     assert main(["vdebugger", "pack", str(tmp_path), "--held-out", "0"]) == 0
     assert f"{tmp_path}/lessons/critic/train.jsonl: 2 examples" in capsys.readouterr().out
-    (example,) = read(tmp_path / "lessons" / "refiner" / "train.jsonl", Example)
+    (example,) = read(tmp_path / "lessons" / "refiner" / "train.jsonl", TrainingExample)
     assert example.completion == "\n" + RIGHT.program
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.errors import ToolError
-from pyvision.experiments.avis_study.annotation import AnnotationSession, Task
+from pyvision.experiments.avis_study.annotation import AnnotationSession, StudyTask
 from pyvision.experiments.avis_study.log import Attempt, Closed, Log, Opened, UsedTool
-from pyvision.experiments.avis_study.toolbox import Toolbox
+from pyvision.experiments.avis_study.toolbox import StudyToolbox
 from pyvision.types import Ask, Observation, Question, Tool, ToolRequest
 from tests.doubles import picture, png
 
@@ -49,10 +49,10 @@ def boxes(*found: Mapping[str, Any]) -> dict[str, Any]:
     return {"boxes": list(found)}
 
 
-def annotation_session(log: Log, *tools: Tool, task: Task | None = None) -> AnnotationSession:
-    toolbox = Toolbox({tool.name: tool for tool in tools})
+def annotation_session(log: Log, *tools: Tool, task: StudyTask | None = None) -> AnnotationSession:
+    toolbox = StudyToolbox({tool.name: tool for tool in tools})
     return AnnotationSession(
-        task or Task("q1", Question("Which tower?", (picture(90, 90),))), "p-1", toolbox, log
+        task or StudyTask("q1", Question("Which tower?", (picture(90, 90),))), "p-1", toolbox, log
     )
 
 

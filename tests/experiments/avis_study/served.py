@@ -10,8 +10,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from pyvision.bench.datasets.sources import find_source
-from pyvision.experiments.avis_study.serve import Serving, Study
-from pyvision.experiments.avis_study.toolbox import Toolbox
+from pyvision.experiments.avis_study.serve import Study, StudyOptions
+from pyvision.experiments.avis_study.toolbox import StudyToolbox
 from tests.experiments.avis_study.doubles import FakeTool, box, boxes
 from tests.payloads import PAYLOADS
 
@@ -31,8 +31,8 @@ def main(dataset: str, log: str) -> None:
     """Serve until SIGINT, also if started in the background of a shell, which ignores that signal."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     samples = tuple(find_source(dataset, count=1, seed=0, difficulty=0.5).samples())
-    toolbox = Toolbox({tool.name: tool for tool in TOOLS})
-    with closing(Study(Serving(Path(log), samples, port=0), toolbox)) as study:
+    toolbox = StudyToolbox({tool.name: tool for tool in TOOLS})
+    with closing(Study(StudyOptions(Path(log), samples, port=0), toolbox)) as study:
         print(study.url, flush=True)  # noqa: T201
         with suppress(KeyboardInterrupt):
             study.wait()

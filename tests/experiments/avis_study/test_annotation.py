@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.avis_study.annotation import Task
+from pyvision.experiments.avis_study.annotation import StudyTask
 from pyvision.experiments.avis_study.log import Attempt, Log, read_log
 from pyvision.images.read import decode
 from pyvision.types import Question
@@ -97,7 +97,7 @@ def test_an_invalid_request_is_not_logged(log: Log) -> None:
 
 def test_a_question_without_an_image_can_use_text_tools(log: Log) -> None:
     session = annotation_session(
-        log, TOWER, FakeTool("caption"), FakeTool("llm_qa", "yes"), task=Task("q", Question("Why?"))
+        log, TOWER, FakeTool("caption"), FakeTool("llm_qa", "yes"), task=StudyTask("q", Question("Why?"))
     )
     with pytest.raises(ConfigError, match="no image"):
         session.do("caption")

@@ -7,12 +7,12 @@ import pytest
 
 from pyvision.errors import ConfigError, RunFolderError
 from pyvision.experiments.avis_study.induction import format_induced, induce, write_induced
-from pyvision.experiments.avis_study.trajectories import Trajectory, trajectory_of
+from pyvision.experiments.avis_study.trajectories import ActionTrajectory, trajectory_of
 from pyvision.strategies.avis.actions import load_examples, load_graph
 from tests.experiments.avis_study.doubles import make_attempt, make_used
 
 
-def trajectory(*actions: str, is_found: bool | None = True) -> Trajectory:
+def trajectory(*actions: str, is_found: bool | None = True) -> ActionTrajectory:
     return trajectory_of(make_attempt(*map(make_used, actions), is_found=is_found))
 
 

@@ -7,10 +7,10 @@ import pytest
 from pyvision.errors import RunFolderError
 from pyvision.experiments.avis_study.plots import draw
 from pyvision.experiments.avis_study.statistics import statistics_of
-from pyvision.experiments.avis_study.trajectories import Move, Trajectory
+from pyvision.experiments.avis_study.trajectories import ActionTrajectory, Move
 
 MOVES = (Move("START", "vqa"), Move("vqa", "web_search"), Move("web_search", "web_search"))
-TRAJECTORY = Trajectory("c", "q", MOVES, "found", (("vqa", "informative"), ("web_search", "maybe")))
+TRAJECTORY = ActionTrajectory("c", "q", MOVES, "found", (("vqa", "informative"), ("web_search", "maybe")))
 
 
 def test_every_plot_is_an_svg_file(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_every_plot_is_an_svg_file(tmp_path: Path) -> None:
 
 
 def test_without_verdicts_they_are_not_plotted(tmp_path: Path) -> None:
-    paths = draw(statistics_of([Trajectory("c", "q", MOVES, "found")]), tmp_path)
+    paths = draw(statistics_of([ActionTrajectory("c", "q", MOVES, "found")]), tmp_path)
     assert "verdicts.svg" not in {path.name for path in paths}
 
 

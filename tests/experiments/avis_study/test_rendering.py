@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from pyvision.experiments.avis_study.annotation import Task, read_detections
+from pyvision.experiments.avis_study.annotation import StudyTask, read_detections
 from pyvision.experiments.avis_study.rendering import (
     render_detection,
     render_error,
@@ -13,7 +13,7 @@ from pyvision.experiments.avis_study.rendering import (
     render_question,
     render_trail,
 )
-from pyvision.experiments.avis_study.sessions import Progress
+from pyvision.experiments.avis_study.sessions import StudyProgress
 from pyvision.types import Question
 from tests.doubles import picture
 from tests.experiments.avis_study.doubles import box, boxes, make_used
@@ -27,11 +27,11 @@ _OURS = re.compile(
 def render_everything(text: str) -> str:
     whole = picture(90, 60)
     detections = read_detections(whole, boxes(box((5, 5, 30, 30), text)))
-    task = Task(text, Question(text, (whole,), (text,), text))
+    task = StudyTask(text, Question(text, (whole,), (text,), text))
     one = make_used("search", text)
     failed = make_used("vqa", error=text)
     parts = (
-        render_question(task, Progress(0, 2, (text,))),
+        render_question(task, StudyProgress(0, 2, (text,))),
         render_images(task, detections),
         render_detection(detections[0]),
     )
@@ -50,7 +50,7 @@ def test_escaped_text_is_still_readable() -> None:
 def test_objects_are_drawn_at_their_positions() -> None:
     whole = picture(90, 60)
     html = render_images(
-        Task("q", Question("?", (whole,))), read_detections(whole, boxes(box((5, 6, 30, 40), "a")))
+        StudyTask("q", Question("?", (whole,))), read_detections(whole, boxes(box((5, 6, 30, 40), "a")))
     )
     assert 'viewBox="0 0 90 60"' in html
     assert '<rect x="5.0" y="6.0" width="25.0" height="34.0"/>' in html

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from pyvision.experiments.avis_study.statistics import END, statistics_of, tables
-from pyvision.experiments.avis_study.trajectories import Ending, Move, Trajectory
+from pyvision.experiments.avis_study.trajectories import ActionTrajectory, Ending, Move
 
 
 def trajectory(
     *actions: str, verdicts: tuple[tuple[str, str], ...] = (), ending: Ending = "found"
-) -> Trajectory:
+) -> ActionTrajectory:
     states = ("START", *actions)
-    return Trajectory("c", "q", tuple(map(Move, states, actions)), ending, verdicts)
+    return ActionTrajectory("c", "q", tuple(map(Move, states, actions)), ending, verdicts)
 
 
 TRAJECTORIES = [
@@ -37,7 +37,7 @@ def test_the_transition_probabilities_of_a_state_sum_to_one() -> None:
 
 
 def test_an_uninformative_action_does_not_change_the_final_state() -> None:
-    stayed = Trajectory("c", "q", (Move("START", "vqa"), Move("vqa", "llm_qa", to="vqa")), "not found")
+    stayed = ActionTrajectory("c", "q", (Move("START", "vqa"), Move("vqa", "llm_qa", to="vqa")), "not found")
     assert statistics_of([stayed]).edges == {("START", "vqa"): 1, ("vqa", "llm_qa"): 1, ("vqa", END): 1}
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.cli.main import main
-from pyvision.experiments.bdog_analysis.statistics import Share, Statistics, statistics_of, table
+from pyvision.experiments.bdog_analysis.statistics import DebateStatistics, Share, statistics_of, table
 from pyvision.runs.report.debates import is_right, read_record, record
 from pyvision.strategies.bdog.graphs import Graph
 from tests.strategies.bdog.runs import BLUEPRINT, NEGATIVE, events_of, write_run
@@ -60,7 +60,7 @@ def test_condensation_is_the_mean_over_the_debates_that_had_the_round() -> None:
     assert inter == {1: (2, 0.5, 0.5, 1.0), 2: (1, 0.0, 0.0, 0.0)}
 
 
-def statistics_of_two_rounds() -> Statistics:
+def statistics_of_two_rounds() -> DebateStatistics:
     """A debate whose moderator was wrong in the first round and right in the second."""
     replies: list[str | Graph] = [BLUEPRINT, NEGATIVE, NEGATIVE, "A", NEGATIVE, NEGATIVE, "B"]
     return statistics_of([record("a", events_of(replies, every_round=True), target="B")])

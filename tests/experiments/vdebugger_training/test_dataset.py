@@ -21,7 +21,7 @@ from pyvision.experiments.vdebugger_training.masking import MASK, Masked
 from pyvision.experiments.vdebugger_training.records import (
     Executed,
     Injected,
-    Program,
+    ScoredProgram,
     append,
     read,
     resume,
@@ -43,13 +43,13 @@ class Writer:
     def __init__(self, wrong: str = "", limit: int = 99) -> None:
         self.wrong, self.remaining = wrong, limit
 
-    def __call__(self, sample: Sample, program: str | None = None) -> Program:
+    def __call__(self, sample: Sample, program: str | None = None) -> ScoredProgram:
         if program is None:
             program = self._write(sample)
         names: dict[str, Any] = {}
         exec(program, names)
         result = str(names["execute_command"](None))
-        return Program(
+        return ScoredProgram(
             sample.id, sample.text, program, Executed(result, "TRACE"), float(result == sample.target)
         )
 
@@ -71,8 +71,8 @@ def collect(folder: Path, wrong: str = "") -> None:
 def test_each_program_is_recorded_with_its_execution(tmp_path: Path) -> None:
     counts = generate(SAMPLES, make_pipeline(tmp_path, wrong="1"))
     assert counts == {"right": 2, "wrong": 1}
-    first, second, _ = read(tmp_path / PROGRAMS, Program)
-    assert first == Program("0", "How many?", RIGHT, Executed("two", "TRACE"), 1.0)
+    first, second, _ = read(tmp_path / PROGRAMS, ScoredProgram)
+    assert first == ScoredProgram("0", "How many?", RIGHT, Executed("two", "TRACE"), 1.0)
     assert (second.executed.result, second.score) == ("ten", 0.0)
 
 
@@ -82,11 +82,11 @@ def test_an_interrupted_generation_is_resumed(tmp_path: Path) -> None:
     with (tmp_path / PROGRAMS).open("ab") as file:
         file.write(b'{"id": "2", "tas')  # a partial line
     assert generate(SAMPLES, make_pipeline(tmp_path, limit=1)) == {"right": 3}
-    assert [program.id for program in read(tmp_path / PROGRAMS, Program)] == ["0", "1", "2"]
+    assert [program.id for program in read(tmp_path / PROGRAMS, ScoredProgram)] == ["0", "1", "2"]
 
 
 def test_an_infill_that_was_changed_before_it_ran_is_refused(tmp_path: Path) -> None:
-    def attempt(sample: Sample, program: str | None = None) -> Program:
+    def attempt(sample: Sample, program: str | None = None) -> ScoredProgram:
         return Writer()(sample, program and program + "  # signed")
 
     collect(tmp_path)
@@ -157,17 +157,17 @@ def test_an_invalid_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     path.write_text('{"id": "1"}\n')
     with pytest.raises(ConfigError, match=r"lines\.jsonl: line 1: task"):
-        list(read(path, Program))
+        list(read(path, ScoredProgram))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="check the path"):
-        list(read(tmp_path / "none.jsonl", Program))
+        list(read(tmp_path / "none.jsonl", ScoredProgram))
 
 
 def test_lines_are_read_as_they_were_write(tmp_path: Path) -> None:
-    program = Program("é", "q", "p\n\u2028", Executed(None, None, "e"), None)
+    program = ScoredProgram("é", "q", "p\n\u2028", Executed(None, None, "e"), None)
     assert append(tmp_path / "a" / "b.jsonl", [program, program]) == 2
-    assert resume(tmp_path / "a" / "b.jsonl", Program) == (program, program)
+    assert resume(tmp_path / "a" / "b.jsonl", ScoredProgram) == (program, program)
     assert rewrite(tmp_path / "a" / "b.jsonl", [program]) == 1
-    assert list(read(tmp_path / "a" / "b.jsonl", Program)) == [program]
+    assert list(read(tmp_path / "a" / "b.jsonl", ScoredProgram)) == [program]

@@ -14,7 +14,7 @@ from pyvision.experiments.vdebugger_training.packing import (
     encode,
     encode_prompt,
 )
-from pyvision.experiments.vdebugger_training.records import Example
+from pyvision.experiments.vdebugger_training.records import TrainingExample
 
 BOS, EOS = 1, 2
 
@@ -39,13 +39,15 @@ def decode(tokens: object) -> str:
 
 
 def test_the_loss_counts_everything_after_the_prompt() -> None:
-    found = encode(Example("prompt", "!", "yes"), Letters(), TokenBudget(40, 10))
+    found = encode(TrainingExample("prompt", "!", "yes"), Letters(), TokenBudget(40, 10))
     assert found.tokens == (BOS, *map(ord, "prompt!yes"), EOS)
     assert found.labels == (*[UNCOUNTED] * 7, *map(ord, "!yes"), EOS)
 
 
 def test_an_open_completion_has_no_end() -> None:
-    assert encode(Example("p", "!", "no", eos=False), Letters(), TokenBudget(40, 10)).tokens[-1] == ord("o")
+    assert encode(TrainingExample("p", "!", "no", eos=False), Letters(), TokenBudget(40, 10)).tokens[
+        -1
+    ] == ord("o")
 
 
 def test_the_end_of_a_long_trace_is_kept() -> None:
@@ -71,14 +73,16 @@ def test_no_room_for_a_prompt_is_an_error() -> None:
 
 def test_a_tokenizer_without_an_end_cannot_finish_a_completion() -> None:
     with pytest.raises(ConfigError, match="no end-of-text"):
-        encode(Example("p", "!", "yes"), WithoutEnd(), TokenBudget())
+        encode(TrainingExample("p", "!", "yes"), WithoutEnd(), TokenBudget())
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=30), st.integers(20, 80))
 def test_an_example_never_exceeds_its_token_budget(
     head: str, trace: str, completion: str, tokens: int
 ) -> None:
-    found = encode(Example(head + TRACE + trace, "!!", completion), Letters(), TokenBudget(tokens, 10))
+    found = encode(
+        TrainingExample(head + TRACE + trace, "!!", completion), Letters(), TokenBudget(tokens, 10)
+    )
     assert len(found.tokens) == len(found.labels) <= tokens
     assert all(label in (UNCOUNTED, token) for token, label in zip(found.tokens, found.labels, strict=True))
     assert found.labels[0] == UNCOUNTED

@@ -20,7 +20,7 @@ from pyvision.experiments.vdebugger_training.evaluation import (
     read_rounds,
 )
 from pyvision.experiments.vdebugger_training.packing import TokenBudget
-from pyvision.experiments.vdebugger_training.records import Example, Executed
+from pyvision.experiments.vdebugger_training.records import Executed, TrainingExample
 from pyvision.types import Question
 from tests.doubles import picture
 
@@ -119,8 +119,11 @@ class FixedModel:
 
 
 MARKED = "def execute_command(image):\n    return <<<BUG>>>1<<<BUG/>>>"
-CRITIC = [Example("p", "\n\n# Program is", " right"), Example("p", "\n\n# Program is", f" wrong\n{MARKED}")]
-REFINER = Example("p", "\n\n# Correction", "\ndef execute_command(image):\n    return 2")
+CRITIC = [
+    TrainingExample("p", "\n\n# Program is", " right"),
+    TrainingExample("p", "\n\n# Program is", f" wrong\n{MARKED}"),
+]
+REFINER = TrainingExample("p", "\n\n# Correction", "\ndef execute_command(image):\n    return 2")
 
 
 def test_a_model_is_evaluated_on_each_kind_of_example() -> None:

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.experiments.vdebugger_training.fine_tuning import Progress, require, train
+from pyvision.experiments.vdebugger_training.fine_tuning import TrainingStep, require, train
 from pyvision.experiments.vdebugger_training.local_model import Local, LocalDebugger, LocalInfill
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
-from pyvision.experiments.vdebugger_training.masking import Masked, Span
+from pyvision.experiments.vdebugger_training.masking import Masked, MaskedSpan
 from pyvision.experiments.vdebugger_training.packing import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.recipe import Recipe
-from pyvision.experiments.vdebugger_training.records import Example
+from pyvision.experiments.vdebugger_training.records import TrainingExample
 from tests.experiments.vdebugger_training.tiny import tiny_model
 
 EXAMPLES = [
-    Example("red", " is", " right"),
-    Example("blue!", " is", " wrong", eos=False),
-    Example("gray", " is", " wrong"),
+    TrainingExample("red", " is", " right"),
+    TrainingExample("blue!", " is", " wrong", eos=False),
+    TrainingExample("gray", " is", " wrong"),
 ] * 4
 RECIPE = Recipe(
     epochs=10, learning_rate=5e-3, batch=6, at_once=4, tokens=64, answer=16, precision="fp32", save_every=0
@@ -44,7 +44,7 @@ def weights(folder: Path) -> bytes:
 
 @pytest.mark.train
 def test_a_model_learns_its_examples(model: Path, tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[TrainingStep] = []
     train(EXAMPLES, str(model), tmp_path, replace(RECIPE, epochs=40), seen.append)
     assert seen[-1].loss < 0.5
     assert seen[0].loss > 3.0
@@ -63,7 +63,7 @@ def test_a_model_learns_its_examples(model: Path, tmp_path: Path) -> None:
 def test_a_resumed_training_gives_the_same_weights(model: Path, tmp_path: Path) -> None:
     recipe = replace(RECIPE, save_every=3)
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: TrainingStep) -> None:
         if progress.step == 5:
             raise Stop
 
@@ -80,7 +80,7 @@ def test_a_resumed_training_gives_the_same_weights(model: Path, tmp_path: Path) 
 @pytest.mark.train
 def test_a_finished_training_is_not_repeated(model: Path, tmp_path: Path) -> None:
     train(EXAMPLES, str(model), tmp_path, replace(RECIPE, epochs=1), lambda progress: None)
-    steps: list[Progress] = []
+    steps: list[TrainingStep] = []
     train(EXAMPLES, str(model), tmp_path, replace(RECIPE, epochs=1), steps.append)
     assert steps == []
 
@@ -97,7 +97,7 @@ def test_micro_batches_do_not_change_the_loss(model: Path, tmp_path: Path) -> No
     losses: dict[int, list[float]] = {1: [], 6: []}
     for at_once, values in losses.items():
         recipe = replace(RECIPE, epochs=2, at_once=at_once)
-        seen: list[Progress] = []
+        seen: list[TrainingStep] = []
         train(EXAMPLES, str(model), tmp_path / str(at_once), recipe, seen.append)
         values += [progress.loss for progress in seen]
     assert losses[1] == pytest.approx(losses[6], rel=1e-4)
@@ -106,7 +106,7 @@ def test_micro_batches_do_not_change_the_loss(model: Path, tmp_path: Path) -> No
 @pytest.mark.train
 @PEFT_LAGS
 def test_lora_saves_a_whole_model(model: Path, tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[TrainingStep] = []
     recipe = replace(RECIPE, epochs=20, lora_rank=4, learning_rate=2e-2, save_every=7)
     train(EXAMPLES, str(model), tmp_path, recipe, seen.append)
     assert seen[-1].loss < seen[0].loss - 0.2
@@ -118,7 +118,7 @@ def test_lora_saves_a_whole_model(model: Path, tmp_path: Path) -> None:
 def test_an_interrupted_lora_training_is_resumed(model: Path, tmp_path: Path) -> None:
     recipe = replace(RECIPE, epochs=3, lora_rank=2, save_every=2)
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: TrainingStep) -> None:
         if progress.step == 3:
             raise Stop
 
@@ -154,7 +154,7 @@ def test_mask_best_is_repeatable_with_a_seed(model: Path) -> None:
 @pytest.mark.train
 def test_an_infill_starts_with_the_signature_of_its_program(model: Path) -> None:
     program = "def execute_command(image) -> str:\n    return 'two'"
-    masked = Masked(program, Span(len(program) - 5, len(program)))
+    masked = Masked(program, MaskedSpan(len(program) - 5, len(program)))
     (found,) = LocalInfill(Local(model), "", MaskBest(), TokenBudget(256, 16))([("How many?", masked)])
     assert found.startswith("# How many?\ndef execute_command(image) -> str:\n")
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from pyvision.experiments.vdebugger_training.masking import (
     MASK,
     Masked,
+    MaskedSpan,
     PromptedInfill,
-    Span,
     extract_program,
     render_infill_prompt,
 )
 from pyvision.models.scripted import Scripted
 
 PROGRAM = "def f():\n    return 1"
-MASKED = Masked(PROGRAM, Span(20, 21, "value"))
+MASKED = Masked(PROGRAM, MaskedSpan(20, 21, "value"))
 
 
 def test_the_prompt_contains_the_masked_program_with_the_api() -> None:

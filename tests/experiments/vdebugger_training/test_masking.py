@@ -12,7 +12,7 @@ from pyvision.errors import FormatError
 from pyvision.experiments.vdebugger_training.masking import (
     MASK,
     Masked,
-    Span,
+    MaskedSpan,
     candidates,
     canonical,
     mask_somewhere,
@@ -27,7 +27,7 @@ def execute_command(image) -> str:
     return str(count)
 """)
 STATEMENTS = PROGRAM.index("pears ="), PROGRAM.index("\n    return")
-MASKED = Masked(PROGRAM, Span(*STATEMENTS))
+MASKED = Masked(PROGRAM, MaskedSpan(*STATEMENTS))
 
 
 def test_several_lines_collapse_to_the_mask() -> None:
@@ -68,7 +68,7 @@ def test_an_infill_that_does_not_only_change_the_mask_is_refused(answer: str, wh
 
 
 def test_an_empty_infill_is_refused() -> None:
-    masked = Masked("a = 1\nb = 2\nb = 2", Span(6, 12))
+    masked = Masked("a = 1\nb = 2\nb = 2", MaskedSpan(6, 12))
     with pytest.raises(FormatError, match="empty"):
         parse_infill(masked, "a = 1\nb = 2")
 

@@ -18,11 +18,13 @@ from pyvision.experiments.vdebugger_training.packing import (
     pack,
     part_of,
 )
-from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program
+from pyvision.experiments.vdebugger_training.records import Executed, Injected, ScoredProgram, TrainingExample
 from pyvision.strategies.vdebugger.verdicts import Span, marks_in, read_word
 from pyvision.text.prompts import render
 
-RIGHT = Program("1", "How many?", "def execute_command(image):\n    return '2'", Executed("2", "TRACE"), 1.0)
+RIGHT = ScoredProgram(
+    "1", "How many?", "def execute_command(image):\n    return '2'", Executed("2", "TRACE"), 1.0
+)
 WRONG = replace(RIGHT, id="9", program="def execute_command(image):\n    return '8'", score=0.0)
 BROKEN = Injected(
     "1", "greedy", 0, "wrong", "", RIGHT.program.replace("2", "3"), (39, 42), Executed("3", "BROKEN TRACE")
@@ -33,7 +35,7 @@ ALL_TRAIN = Packing(held_out=0.0)
 def test_a_critic_example_contains_the_location_of_the_error() -> None:
     examples = pack([RIGHT], [BROKEN], ALL_TRAIN)["critic/train"]
     (rejection,) = (example for example in examples if "wrong" in example.completion)
-    assert rejection == Example(
+    assert rejection == TrainingExample(
         "# How many?\ndef execute_command(image):\n    return '3'\n\n-> 3\n\n--- Trace\n\nBROKEN TRACE",
         "\n\n# Program is",
         " wrong\ndef execute_command(image):\n    return <<<BUG>>>'3'<<<BUG/>>>",

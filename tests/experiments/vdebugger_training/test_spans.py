@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.experiments.vdebugger_training.masking import Span, candidates, canonical
+from pyvision.experiments.vdebugger_training.masking import MaskedSpan, candidates, canonical
 
 COUNTING = """\
 def execute_command(image) -> str:
@@ -102,7 +102,7 @@ def test_every_candidate_is_a_whole_piece_of_the_program(statements: list[str]) 
             assert ast.parse(piece, mode="eval")
 
 
-def _as_function(program: str, span: Span) -> str:
+def _as_function(program: str, span: MaskedSpan) -> str:
     indent = span.start - (program.rfind("\n", 0, span.start) + 1)
     return "def _():\n" + "\n".join("    " + line for line in _dedent(span.of(program), indent))
 

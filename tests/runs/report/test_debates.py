@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from pyvision.events import Note
 from pyvision.runs.report.debates import figures, page, record
-from pyvision.runs.report.graph_drawing import INK, Box, arrange, draw
+from pyvision.runs.report.graph_drawing import INK, Rectangle, arrange, draw
 from pyvision.runs.report.rounds import round_list
-from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference
-from pyvision.strategies.bdog.graphs.graph import Change
+from pyvision.strategies.bdog.graphs import Edge, Graph, GraphNode, difference
+from pyvision.strategies.bdog.graphs.graph import ChangeKind
 from tests.runs.report.parsed import Page
 from tests.strategies.bdog.graphs import any_graphs, graph
 from tests.strategies.bdog.runs import BLUEPRINT, events_of
@@ -35,7 +35,7 @@ def texts(svg: str) -> dict[str, str]:
         ("kept", ("size: big",)),
     ],
 )
-def test_each_kind_of_change_has_its_colour(kind: Change, labels: tuple[str, ...]) -> None:
+def test_each_kind_of_change_has_its_colour(kind: ChangeKind, labels: tuple[str, ...]) -> None:
     before = graph("dog colour=red size=big, cat", "dog chases cat")
     after = graph("dog colour=brown size=big, ball", "ball near dog")
     found = texts(draw(difference(before, after)))
@@ -43,15 +43,15 @@ def test_each_kind_of_change_has_its_colour(kind: Change, labels: tuple[str, ...
 
 
 def test_renumbered_entities_keep_their_attributes_in_the_image() -> None:
-    before = Graph((Node("1", "dog", (("age", "3"),)), Node("2", "cat", (("age", "5"),))))
-    after = Graph((Node("2", "dog", (("age", "4"),)), Node("1", "cat", (("age", "5"),))))
+    before = Graph((GraphNode("1", "dog", (("age", "3"),)), GraphNode("2", "cat", (("age", "5"),))))
+    after = Graph((GraphNode("2", "dog", (("age", "4"),)), GraphNode("1", "cat", (("age", "5"),))))
     found = texts(draw(difference(before, after)))
     assert {"~ age: 3 → 4", "age: 5"} <= set(found)
 
 
 def test_markup_that_a_model_wrote_is_shown_as_text() -> None:
     bad = Graph(
-        (Node("a", "<script>alert(1)</script>\x07", (("x", "\"&'"),)),), (Edge("a", "a", "</svg><b>"),)
+        (GraphNode("a", "<script>alert(1)</script>\x07", (("x", "\"&'"),)),), (Edge("a", "a", "</svg><b>"),)
     )
     svg = draw(difference(Graph(), bad))
     assert "<script" not in svg
@@ -71,7 +71,7 @@ def test_any_difference_is_drawn_as_well_formed_xml(before: Graph, after: Graph)
 SIZES = st.lists(st.tuples(st.floats(10, 300), st.floats(10, 200)), max_size=25)
 
 
-def arrange_with_links(sizes: list[tuple[float, float]], data: st.DataObject) -> list[Box]:
+def arrange_with_links(sizes: list[tuple[float, float]], data: st.DataObject) -> list[Rectangle]:
     place = st.integers(0, len(sizes) - 1)
     links = data.draw(st.lists(st.tuples(place, place), max_size=30)) if sizes else []
     return list(arrange(sizes, links))
@@ -160,7 +160,7 @@ def test_names_in_the_list_of_rounds_are_text() -> None:
 
 def test_a_label_longer_than_the_gap_is_below_the_boxes() -> None:
     row = Graph(
-        (Node("a", "hub"), Node("b", "left"), Node("c", "right")),
+        (GraphNode("a", "hub"), GraphNode("b", "left"), GraphNode("c", "right")),
         (Edge("a", "b", "on"), Edge("a", "c", "on"), Edge("b", "c", "directly to the left of")),
     )
     svg = ElementTree.fromstring(draw(difference(row, row)))
@@ -174,7 +174,7 @@ def test_a_label_longer_than_the_gap_is_below_the_boxes() -> None:
 
 def test_a_label_as_long_as_the_gap_leaves_its_line_visible() -> None:
     row = Graph(
-        (Node("a", "hub"), Node("b", "left"), Node("c", "right")),
+        (GraphNode("a", "hub"), GraphNode("b", "left"), GraphNode("c", "right")),
         (Edge("a", "b", "on"), Edge("a", "c", "on"), Edge("b", "c", "left of c")),
     )
     svg = ElementTree.fromstring(draw(difference(row, row)))

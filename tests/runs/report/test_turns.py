@@ -6,7 +6,7 @@ from pathlib import Path
 from pyvision.events import ImageDefined, ModelCall, Note, ToolRun
 from pyvision.runs.report import report
 from pyvision.runs.report.crops import CropFinder
-from pyvision.runs.report.figures import Figures, Gallery
+from pyvision.runs.report.figures import Figures, PageImages
 from pyvision.runs.report.run import read_run
 from pyvision.runs.report.turns import tool_block
 from pyvision.types import Message, Observation, Reply, Source, Text, ToolRequest
@@ -19,7 +19,7 @@ from tests.strategies.bdog.runs import write_run
 
 def page(request: ToolRequest, seen: Observation) -> Page:
     return Page(
-        tool_block(ToolRun("similar_image", request, seen, 0.25), Figures(Gallery([]), {}, CropFinder({})))
+        tool_block(ToolRun("similar_image", request, seen, 0.25), Figures(PageImages([]), {}, CropFinder({})))
     )
 
 

@@ -3,16 +3,16 @@ from __future__ import annotations
 import pytest
 
 from sandbox import Layer
-from sandbox.escape_tests import Attack, Verdict, attacks
+from sandbox.escape_tests import Attack, AttackResult, attacks
 from sandbox.escape_tests.command import layer_lines, summary_lines, verdict_line
 
 TRY = Attack("files", "try", "Try it.", "", layer="environment", plain="fails")
-GOOD = Verdict(TRY, contained=True, evidence="", seconds=1.0)
-BAD = Verdict(TRY, contained=False, evidence="it printed its marker " * 9, seconds=1.0)
+GOOD = AttackResult(TRY, contained=True, evidence="", seconds=1.0)
+BAD = AttackResult(TRY, contained=False, evidence="it printed its marker " * 9, seconds=1.0)
 
 
 def test_every_line_fits_a_terminal() -> None:
-    lines = [verdict_line(Verdict(each, True, "", 1.0), coloured=False) for each in attacks()]
+    lines = [verdict_line(AttackResult(each, True, "", 1.0), coloured=False) for each in attacks()]
     lines += verdict_line(BAD, coloured=False).splitlines()
     lines += layer_lines([Layer("cgroups", is_present=False, detail="none for this user " * 9)])
     assert max(len(line) for text in lines for line in text.splitlines()) <= 80
@@ -29,6 +29,6 @@ def test_the_summary_counts_contained_attacks() -> None:
 
 
 @pytest.mark.parametrize(("verdict", "colour"), [(GOOD, "\x1b[32m"), (BAD, "\x1b[31m")])
-def test_colours_are_there_when_they_are_asked_for(verdict: Verdict, colour: str) -> None:
+def test_colours_are_there_when_they_are_asked_for(verdict: AttackResult, colour: str) -> None:
     assert colour in verdict_line(verdict, coloured=True)
     assert "\x1b" not in verdict_line(verdict, coloured=False)

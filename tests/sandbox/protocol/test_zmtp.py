@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.protocol.channels import Channel
-from sandbox.protocol.zmtp import Frame, Incoming, Limits, ProtocolError, encode
+from sandbox.protocol.zmtp import Frame, Incoming, MessageLimits, ProtocolError, encode
 from tests.sandbox.processes import wait_until
 
 Bind: TypeAlias = Callable[[int, Path], zmq.Socket[bytes]]
 
 _PATIENCE_S = 5.0
-_LIMITS = Limits(message_bytes=100_000, parts=20)
-_LARGE = Limits(message_bytes=2**25, parts=20)
+_LIMITS = MessageLimits(message_bytes=100_000, parts=20)
+_LARGE = MessageLimits(message_bytes=2**25, parts=20)
 _GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x01NULL".ljust(55, b"\0")
 _READY = b"\x04\x06\x05READY"
 _MESSAGES = st.lists(st.lists(st.binary(max_size=400), min_size=1, max_size=20), max_size=5)
@@ -98,7 +98,7 @@ def fault_of(connection: Channel) -> str | None:
     return connection.fault
 
 
-def read_all(data: bytes, cuts: list[int] = [], limits: Limits = _LIMITS) -> list[list[Frame]]:  # noqa: B006
+def read_all(data: bytes, cuts: list[int] = [], limits: MessageLimits = _LIMITS) -> list[list[Frame]]:  # noqa: B006
     """The messages in these bytes, which come in pieces that end there."""
     incoming = Incoming(limits)
     found = []

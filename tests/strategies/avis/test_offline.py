@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from benchmarks.worlds.seeking.entries import drawing, world
 from pyvision.agent.task import Task
 from pyvision.events import Event, Note
-from pyvision.offline.avis_roles import Passage, find_avis_reply, find_extract, passages_in
+from pyvision.offline.avis_roles import TitledText, find_avis_reply, find_extract, passages_in
 from pyvision.offline.model import Offline
 from pyvision.solve import prepare, solve
 from pyvision.strategies.avis import Avis
-from pyvision.strategies.avis.memory import Memory, Node
-from pyvision.strategies.avis.roles import Evidence, judge
+from pyvision.strategies.avis.memory import Memory, SearchNode
+from pyvision.strategies.avis.roles import ToolEvidence, judge
 from pyvision.text.prompts import load
 from pyvision.tools.retrieval.building import add
 from pyvision.types import Message, Observation, Outcome, Question, Sampling, Source, Text, Tool
@@ -136,7 +136,7 @@ def test_messages_of_another_strategy_are_left_to_the_other_rules() -> None:
 
 def test_the_passages_of_a_search_are_read_back() -> None:
     assert [p.title for p in passages_in(KNOWLEDGE.text)] == ["Velt Bridge", "Orlen Bridge"]
-    assert passages_in("Title: A\nContent: b") == [Passage("A", "b")]
+    assert passages_in("Title: A\nContent: b") == [TitledText("A", "b")]
 
 
 @given(st.text(max_size=200), st.text(max_size=300).map(lambda text: f"Title: T\nContent: {text}"))
@@ -149,8 +149,8 @@ def test_an_extract_is_in_the_passages(question: str, text: str) -> None:
 def test_no_observation_breaks_the_rules_or_the_reading_of_their_verdict(text: str) -> None:
     scripted = EpisodeHarness([])
     scripted.episode._models.models = {"default": Offline()}
-    node = Node("knowledge", "when was Orlen Bridge finished?")
-    verdict = judge(Evidence(node.query, "web_search", text or "-"), node, Memory(node), scripted.episode)
+    node = SearchNode("knowledge", "when was Orlen Bridge finished?")
+    verdict = judge(ToolEvidence(node.query, "web_search", text or "-"), node, Memory(node), scripted.episode)
     assert verdict.ruling in ("not informative", "answerable")
 
 

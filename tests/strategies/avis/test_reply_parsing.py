@@ -10,7 +10,7 @@ from pyvision.strategies.avis.actions import ACTIONS
 from pyvision.strategies.avis.reply_parsing import (
     Decomposition,
     Judgement,
-    Plan,
+    PlannedAction,
     find_answer,
     find_decomposition,
     find_judgement,
@@ -43,31 +43,31 @@ ANY = st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=20).map
 @pytest.mark.parametrize(
     ("reply", "plan"),
     [
-        ("vqa", Plan("vqa")),
-        ("Action: web_search\nQuery: height of Orlen", Plan("web_search", "height of Orlen")),
-        ("**Action:** `llm_qa`", Plan("llm_qa")),
-        ('{"action": "web_search", "query": "Orlen"}', Plan("web_search", "Orlen")),
-        ("I first thought of vqa.\nAction: Identical Image Search", Plan("identical_image_search")),
-        ("--image_search", Plan("image_search")),
-        ("I would take vqa now.", Plan("vqa")),
-        ("<think>vqa or llm_qa?</think>object-select", Plan("object_select")),
-        ('Action: web_search("height of Orlen")', Plan("web_search", "height of Orlen")),
-        ("Action: web_search[height of Orlen]", Plan("web_search", "height of Orlen")),
-        ("Action: web_search\nAction Input: Orlen", Plan("web_search", "Orlen")),
-        ("Action: web_search | Query: Orlen", Plan("web_search", "Orlen")),
-        ('{"action": {"name": "web_search", "query": "Orlen"}}', Plan("web_search", "Orlen")),
-        ("{'action': 'web_search', 'query': 'Orlen'}", Plan("web_search", "Orlen")),
-        ("<action>web_search</action>\n<query>Orlen</query>", Plan("web_search", "Orlen")),
-        ("→ Action: web_search\n→ Query: Orlen", Plan("web_search", "Orlen")),
-        ("[Action] web_search\n[Query] Orlen", Plan("web_search", "Orlen")),
-        ('Action: web_search\nQuery: who wrote "Emma"', Plan("web_search", 'who wrote "Emma"')),
-        ("Action: web_search (the year has to be looked up)", Plan("web_search")),
+        ("vqa", PlannedAction("vqa")),
+        ("Action: web_search\nQuery: height of Orlen", PlannedAction("web_search", "height of Orlen")),
+        ("**Action:** `llm_qa`", PlannedAction("llm_qa")),
+        ('{"action": "web_search", "query": "Orlen"}', PlannedAction("web_search", "Orlen")),
+        ("I first thought of vqa.\nAction: Identical Image Search", PlannedAction("identical_image_search")),
+        ("--image_search", PlannedAction("image_search")),
+        ("I would take vqa now.", PlannedAction("vqa")),
+        ("<think>vqa or llm_qa?</think>object-select", PlannedAction("object_select")),
+        ('Action: web_search("height of Orlen")', PlannedAction("web_search", "height of Orlen")),
+        ("Action: web_search[height of Orlen]", PlannedAction("web_search", "height of Orlen")),
+        ("Action: web_search\nAction Input: Orlen", PlannedAction("web_search", "Orlen")),
+        ("Action: web_search | Query: Orlen", PlannedAction("web_search", "Orlen")),
+        ('{"action": {"name": "web_search", "query": "Orlen"}}', PlannedAction("web_search", "Orlen")),
+        ("{'action': 'web_search', 'query': 'Orlen'}", PlannedAction("web_search", "Orlen")),
+        ("<action>web_search</action>\n<query>Orlen</query>", PlannedAction("web_search", "Orlen")),
+        ("→ Action: web_search\n→ Query: Orlen", PlannedAction("web_search", "Orlen")),
+        ("[Action] web_search\n[Query] Orlen", PlannedAction("web_search", "Orlen")),
+        ('Action: web_search\nQuery: who wrote "Emma"', PlannedAction("web_search", 'who wrote "Emma"')),
+        ("Action: web_search (the year has to be looked up)", PlannedAction("web_search")),
         ("vqa or llm_qa", None),
         ("images are searched", None),
         ("my_vqa_tool", None),
     ],
 )
-def test_the_action_of_a_plan(reply: str, plan: Plan | None) -> None:
+def test_the_action_of_a_plan(reply: str, plan: PlannedAction | None) -> None:
     assert find_plan(reply) == plan
 
 
@@ -165,7 +165,7 @@ def test_nothing_that_a_model_says_breaks_the_reading(text: str) -> None:
     st.from_regex(r"[a-zA-Z0-9][a-zA-Z0-9 ]{0,30}[a-zA-Z0-9]", fullmatch=True),
 )
 def test_a_plan_in_the_asked_form_is_read_back(action: str, query: str) -> None:
-    assert find_plan(f"Action: {action}\nQuery: {query}") == Plan(action, query)  # type: ignore[arg-type]
+    assert find_plan(f"Action: {action}\nQuery: {query}") == PlannedAction(action, query)  # type: ignore[arg-type]
 
 
 FORMS = {

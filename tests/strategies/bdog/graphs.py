@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from pyvision.strategies.bdog.graphs import Edge, Graph, Node
+from pyvision.strategies.bdog.graphs import Edge, Graph, GraphNode
 
 LINES = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Zs")), min_size=1, max_size=8)
 _IDS = st.lists(LINES, unique=True, max_size=5)
@@ -18,15 +18,15 @@ def graph(nodes: str = "", *edges: str) -> Graph:
     )
 
 
-def _node(fields: list[str]) -> Node:
+def _node(fields: list[str]) -> GraphNode:
     pairs = [word.partition("=") for word in fields[1:]]
-    return Node(fields[0], fields[0], tuple((name, value) for name, _, value in pairs))
+    return GraphNode(fields[0], fields[0], tuple((name, value) for name, _, value in pairs))
 
 
 @st.composite
 def any_graphs(draw: st.DrawFn) -> Graph:
     ids = draw(_IDS)
     attributes = st.dictionaries(LINES, LINES, max_size=3)
-    nodes = tuple(Node(each, draw(LINES), tuple(draw(attributes).items())) for each in ids)
+    nodes = tuple(GraphNode(each, draw(LINES), tuple(draw(attributes).items())) for each in ids)
     edges = st.builds(Edge, st.sampled_from(ids), st.sampled_from(ids), LINES) if ids else st.nothing()
     return Graph(nodes, tuple(draw(st.lists(edges, unique=True, max_size=6))) if ids else ())

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference, normalise, truncate
+from pyvision.strategies.bdog.graphs import Edge, Graph, GraphNode, difference, normalise, truncate
 from tests.strategies.bdog.graphs import any_graphs, graph
 
 
 def named(*pairs: tuple[str, str]) -> Graph:
-    return Graph(tuple(Node(identity, name) for identity, name in pairs))
+    return Graph(tuple(GraphNode(identity, name) for identity, name in pairs))
 
 
 def count_changes() -> Mapping[str, Mapping[str, int]]:
@@ -46,10 +46,12 @@ def test_of_several_relations_between_two_ends_those_with_the_same_word_stay() -
 
 def test_names_are_compared_after_normalisation() -> None:
     before = Graph(
-        (Node("1", "The Red_Ball", (("Colour", "Dark-Red"),)), Node("2", "box")), (Edge("1", "2", "is on"),)
+        (GraphNode("1", "The Red_Ball", (("Colour", "Dark-Red"),)), GraphNode("2", "box")),
+        (Edge("1", "2", "is on"),),
     )
     after = Graph(
-        (Node("7", "red ball", (("colour", "dark red"),)), Node("8", "a Box")), (Edge("7", "8", "on"),)
+        (GraphNode("7", "red ball", (("colour", "dark red"),)), GraphNode("8", "a Box")),
+        (Edge("7", "8", "on"),),
     )
     assert difference(before, after).distance() == 0
 
@@ -67,14 +69,16 @@ def test_a_number_joins_no_two_names_but_a_word_does() -> None:
 
 def test_renumbered_entities_of_one_name_are_matched_by_their_attributes() -> None:
     black, white = (("colour", "black"),), (("colour", "white"),)
-    before = Graph((Node("1", "cat", black), Node("2", "cat", white)))
-    after = Graph((Node("3", "cat", white), Node("4", "cat", black)))
+    before = Graph((GraphNode("1", "cat", black), GraphNode("2", "cat", white)))
+    after = Graph((GraphNode("3", "cat", white), GraphNode("4", "cat", black)))
     assert difference(before, after).distance() == 0
 
 
 def test_two_entities_of_one_name_are_matched_by_their_ids() -> None:
-    before = Graph((Node("1", "cat", (("colour", "black"),)), Node("2", "cat", (("colour", "white"),))))
-    after = Graph((Node("2", "cat", (("colour", "white"),)),))
+    before = Graph(
+        (GraphNode("1", "cat", (("colour", "black"),)), GraphNode("2", "cat", (("colour", "white"),)))
+    )
+    after = Graph((GraphNode("2", "cat", (("colour", "white"),)),))
     (gone,) = (e for e in difference(before, after).entities if e.change == "pruned")
     assert gone.item.id == "1"
 

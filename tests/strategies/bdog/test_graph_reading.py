@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.strategies.bdog.graphs import Edge, Graph, Node, read_graph
+from pyvision.strategies.bdog.graphs import Edge, Graph, GraphNode, read_graph
 from tests.strategies.bdog.corrupter import FILE, as_text
 from tests.strategies.bdog.graphs import LINES, any_graphs, graph
 
@@ -198,7 +198,7 @@ ATTRIBUTES = {
 @pytest.mark.parametrize("form", ATTRIBUTES)
 def test_attributes_are_read_in_every_form(form: str) -> None:
     (node,) = read_graph(f'{{"objects": [{{"id": 1, "name": "a", {ATTRIBUTES[form]}}}]}}')[0].nodes
-    assert node == Node("1", "a", (("colour", "red"), ("n", "3")))
+    assert node == GraphNode("1", "a", (("colour", "red"), ("n", "3")))
 
 
 APART = {
@@ -213,19 +213,19 @@ APART = {
 @pytest.mark.parametrize("form", APART)
 def test_attributes_that_stand_apart_go_to_their_objects(form: str) -> None:
     graph, repairs = read_graph(f'{{"objects": ["a"], "attributes": {APART[form]}}}')
-    assert graph.nodes == (Node("a", "a", (("colour", "red"),)),)
+    assert graph.nodes == (GraphNode("a", "a", (("colour", "red"),)),)
     assert "nameless_item" not in repairs
 
 
 def test_an_owner_of_attributes_that_is_not_an_object_yet_becomes_one() -> None:
     graph, repairs = read_graph('{"objects": ["a"], "attributes": [{"object": "b", "colour": "red"}]}')
-    assert graph.nodes[1] == Node("b", "b", (("colour", "red"),))
+    assert graph.nodes[1] == GraphNode("b", "b", (("colour", "red"),))
     assert "added_endpoint" in repairs
 
 
 def test_an_attribute_of_nothing_is_dropped() -> None:
     graph, repairs = read_graph('{"objects": ["a"], "attributes": {"material": "the same for all"}}')
-    assert (graph.nodes, "nameless_item" in repairs) == ((Node("a", "a"),), True)
+    assert (graph.nodes, "nameless_item" in repairs) == ((GraphNode("a", "a"),), True)
 
 
 def read_attributes(written: str) -> tuple[tuple[str, str], ...]:
@@ -243,7 +243,7 @@ def test_a_nested_map_is_an_attribute() -> None:
 
 def test_an_id_is_the_same_as_a_number_or_a_text() -> None:
     text = '{"nodes": [{"id": 1, "name": "a"}], "edges": [{"source": "1", "target": 1, "relation": "is"}]}'
-    assert read_graph(text) == (Graph((Node("1", "a"),), (Edge("1", "1", "is"),)), ())
+    assert read_graph(text) == (Graph((GraphNode("1", "a"),), (Edge("1", "1", "is"),)), ())
 
 
 REPAIRS = {
@@ -284,9 +284,9 @@ def test_an_empty_graph_is_no_prose() -> None:
 
 def test_a_graph_with_a_loose_edge_is_no_graph() -> None:
     with pytest.raises(ValueError, match="joins a node that does not exist"):
-        Graph((Node("a", "a"),), (Edge("a", "b", "on"),))
+        Graph((GraphNode("a", "a"),), (Edge("a", "b", "on"),))
 
 
 def test_the_notation_of_these_tests_gives_what_it_says() -> None:
-    nodes = (Node("dog", "dog", (("colour", "red"),)), Node("cat", "cat"))
+    nodes = (GraphNode("dog", "dog", (("colour", "red"),)), GraphNode("cat", "cat"))
     assert graph("dog colour=red, cat", "dog chases cat") == Graph(nodes, (Edge("dog", "cat", "chases"),))

@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 from pyvision.images.read import decode
-from pyvision.tools.retrieval.building import Counts, add
+from pyvision.tools.retrieval.building import IndexProgress, add
 from pyvision.types import Picture
 
 COLOURS = ("red", "blue", "green", "orange", "purple", "black", "brown", "teal")
@@ -49,6 +49,8 @@ def write_records(path: Path, *records: Mapping[str, object]) -> Path:
     return path
 
 
-def add_quietly(index: Path, *roots: Path, report: Callable[[str], None] = lambda line: None) -> Counts:
+def add_quietly(
+    index: Path, *roots: Path, report: Callable[[str], None] = lambda line: None
+) -> IndexProgress:
     """Index these files and folders, without progress."""
     return add(index, roots, report, lambda done, whole: None)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ConfigError
-from pyvision.tools.retrieval.building import Counts, remove
+from pyvision.tools.retrieval.building import IndexProgress, remove
 from pyvision.tools.retrieval.database import open_reader, open_writer
 from pyvision.tools.retrieval.search import Index
 from tests.pictures import png
@@ -61,7 +61,7 @@ def test_a_folder_is_indexed_with_all_kinds_in_it(index: Path, folder: Path) -> 
 
 def test_what_is_unchanged_is_not_read_again(index: Path, folder: Path) -> None:
     add_quietly(index, folder)
-    assert add_quietly(index, folder) == Counts(unchanged=4)
+    assert add_quietly(index, folder) == IndexProgress(unchanged=4)
 
 
 def test_a_file_whose_time_alone_has_changed_is_unchanged(index: Path, folder: Path) -> None:

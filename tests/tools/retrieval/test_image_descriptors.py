@@ -9,13 +9,13 @@ import pytest
 
 from pyvision.errors import ConfigError
 from pyvision.tools.retrieval import image_features
-from pyvision.tools.retrieval.building import Counts, add
+from pyvision.tools.retrieval.building import IndexProgress, add
 from pyvision.tools.retrieval.search import Index
 from pyvision.types import Picture
 from tests.tools.retrieval.collection import drawing, flag, picture
 
 
-def add_embedded(index: Path, root: Path, embed: str | None) -> Counts:
+def add_embedded(index: Path, root: Path, embed: str | None) -> IndexProgress:
     return add(index, [root], lambda line: None, lambda done, whole: None, embed)
 
 

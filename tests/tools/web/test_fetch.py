@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ToolError
-from pyvision.tools.web.fetch import FetchLimits, Guard, Page, fetch
+from pyvision.tools.web.fetch import FetchLimits, Guard, WebPage, fetch
 from tests.tools.web.site import Served, Site, serving
 
 QUICK = FetchLimits(bytes=100_000, seconds=5.0)
@@ -33,7 +33,7 @@ def refusal(site: Site, url: str, limits: FetchLimits = QUICK, guard: Guard | No
 
 def test_a_page_is_fetched() -> None:
     with serving({"/owls": PAGE}) as site:
-        assert fetch(site.url("/owls"), QUICK, site.guard()) == Page(
+        assert fetch(site.url("/owls"), QUICK, site.guard()) == WebPage(
             site.url("/owls"), "Owls", "Owls hunt at night."
         )
 

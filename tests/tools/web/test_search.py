@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pyvision.errors import MissingExtra, ToolError
 from pyvision.tools.web import web_tool
-from pyvision.tools.web.fetch import Page
+from pyvision.tools.web.fetch import WebPage
 from pyvision.tools.web.providers import SearchResults, ddgs_with, parse_results
 from pyvision.types import Observation, Source
 from tests.tools.web.searching import GOOGLE, KEY, OWLS, Searching, json_of, search
@@ -164,11 +164,11 @@ def test_a_result_cannot_pass_for_two(tmp_path: Path) -> None:
     assert "High Confidence Response:" not in text
 
 
-def read_owls(url: str) -> Page:
+def read_owls(url: str) -> WebPage:
     """A reader of pages that can read one of the two in OWLS."""
     if "barn" in url:
         raise ToolError("not fetched")
-    return Page(url, "Owls", "A long text about owls.")
+    return WebPage(url, "Owls", "A long text about owls.")
 
 
 def test_a_page_is_read_where_the_tool_is_configured_to(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_search_that_read_pages_is_repeated_from_the_cache(tmp_path: Path) -> 
 
 
 def test_no_page_is_read_by_default(tmp_path: Path) -> None:
-    def read(url: str) -> Page:
+    def read(url: str) -> WebPage:
         raise AssertionError(url)
 
     with serving({"/search": json_of(OWLS)}) as site:

@@ -21,23 +21,23 @@ from .colours import (
     find_colours_of_objects,
     find_dominant_colour,
 )
-from .differences import Comparison, compare_images
+from .differences import ImageComparison, compare_images
 from .drawing import Drawing, report
 from .lines import Crossing, Path, find_crossings, find_paths
 from .objects import DrawnObject, find_objects
 from .outlines import Outline, find_outlines
-from .tables import Table, find_aligned_cells, find_ruled_table
+from .tables import TableShape, find_aligned_cells, find_ruled_table
 from .text import TextLine, find_text, look_around, read_line, read_text
 
 __all__ = [
     "Circle",
-    "Comparison",
     "Crossing",
     "Drawing",
     "DrawnObject",
+    "ImageComparison",
     "Outline",
     "Path",
-    "Table",
+    "TableShape",
     "TextLine",
     "compare_images",
     "find_aligned_cells",

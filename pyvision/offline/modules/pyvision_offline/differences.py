@@ -15,7 +15,7 @@ _MAX_REGIONS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class DifferentArea:
     """A rectangle in which two pictures differ; both ends inside."""
 
     left: int
@@ -35,7 +35,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ImageComparison:
     """How two pictures differ. changed: pixels that differ clearly; any_change: that differ at all.
 
     regions: where, the largest first.
@@ -45,7 +45,7 @@ class Comparison:
     pixels: int = 0
     changed: int = 0
     any_change: int = 0
-    regions: tuple[Region, ...] = ()
+    regions: tuple[DifferentArea, ...] = ()
 
     @property
     def share(self) -> float:
@@ -69,10 +69,10 @@ def _count(regions: int, one: str = "", many: str = "") -> str:
     return f"1 region {one}".rstrip() if regions == 1 else f"{regions} regions {many}".rstrip()
 
 
-def compare_images(one: Any, two: Any) -> Comparison:
+def compare_images(one: Any, two: Any) -> ImageComparison:
     """Where and how much two pictures differ."""
     if one.size != two.size:
-        return Comparison(same_size=False)
+        return ImageComparison(same_size=False)
     a, b = (np.asarray(picture.convert("RGB")).astype(np.int16) for picture in (one, two))
     distance = np.abs(a - b).max(axis=2)
     changed = distance > _MIN_DIFFERENCE
@@ -81,12 +81,12 @@ def compare_images(one: Any, two: Any) -> Comparison:
     found = sorted(boxes(np.where(small, labels, 0), n).tolist(), key=lambda box: -box[4]) if n else []
     width, height = one.size
     regions = [
-        Region(
+        DifferentArea(
             x0 * factor, y0 * factor, min(width, (x1 + 1) * factor) - 1, min(height, (y1 + 1) * factor) - 1
         )
         for x0, y0, x1, y1, _ in found
     ]
-    return Comparison(
+    return ImageComparison(
         same_size=True,
         pixels=changed.size,
         changed=int(changed.sum()),

@@ -15,7 +15,7 @@ _Bands: TypeAlias = list[tuple[int, int]]  # first and last position of each
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableShape:
     """heights, places: of the lines, bands or borders that were counted, from the top and from the left."""
 
     rows: int = 0
@@ -34,17 +34,17 @@ class Table:
             axes.axvline(x, color="blue", lw=0.8)
 
 
-def find_ruled_table(drawing: Drawing) -> tuple[Table, str]:
+def find_ruled_table(drawing: Drawing) -> tuple[TableShape, str]:
     """The table that long straight lines rule."""
     paper, _ = most_frequent(drawing.array.reshape(-1, 3))
-    best = Table()
+    best = TableShape()
     for min_difference in (120, 60, 28):  # thin lines between two pixels are paler than their neighbours
         mask = mask_of_ink(drawing.array, paper, min_difference)
         across, down = _find_rules(mask), _find_rules(mask.T)
         rows = _count_gaps(across, _find_extent(mask.T, down))
         columns = _count_gaps(down, _find_extent(mask, across))
         if rows and columns and rows + columns > best.rows + best.columns:
-            best = Table(rows, columns, _centres(across, drawing.scale), _centres(down, drawing.scale))
+            best = TableShape(rows, columns, _centres(across, drawing.scale), _centres(down, drawing.scale))
     return best, "" if best.rows else "no lines rule the table"
 
 
@@ -101,7 +101,7 @@ def _centres(bands: _Bands, scale: float) -> tuple[float, ...]:
     return tuple((first + last) / 2 * scale for first, last in bands)
 
 
-def find_aligned_cells(drawing: Drawing) -> tuple[Table, str]:
+def find_aligned_cells(drawing: Drawing) -> tuple[TableShape, str]:
     """The table without ruled lines: by coloured cells, else by the empty stripes between the contents."""
     array = drawing.array
     pairs = ((array, array.shape[0]), (array.transpose(1, 0, 2), array.shape[1]))
@@ -116,10 +116,10 @@ def find_aligned_cells(drawing: Drawing) -> tuple[Table, str]:
     return _build_table(centres, drawing.scale), doubts
 
 
-def _build_table(positions: list[list[float]], scale: float, extra: int = 0) -> Table:
+def _build_table(positions: list[list[float]], scale: float, extra: int = 0) -> TableShape:
     """`extra` is how many more positions there are than rows or columns."""
     heights, places = (tuple(position * scale for position in each) for each in positions)
-    return Table(len(heights) - extra, len(places) - extra, heights, places)
+    return TableShape(len(heights) - extra, len(places) - extra, heights, places)
 
 
 def _find_colour_borders(array: Array) -> list[float]:

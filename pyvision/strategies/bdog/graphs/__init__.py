@@ -2,10 +2,10 @@
 
 from pyvision.strategies.bdog.graphs.graph import (
     Changed,
-    Difference,
     Edge,
     Graph,
-    Node,
+    GraphDifference,
+    GraphNode,
     difference,
     normalise,
     truncate,
@@ -14,10 +14,10 @@ from pyvision.strategies.bdog.graphs.parsing import Repair, read_graph
 
 __all__ = [
     "Changed",
-    "Difference",
     "Edge",
     "Graph",
-    "Node",
+    "GraphDifference",
+    "GraphNode",
     "Repair",
     "difference",
     "normalise",

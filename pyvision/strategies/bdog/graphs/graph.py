@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 # ---- What changed from one graph to another, item by item, counted, and as a distance (arXiv 2403.14972, section 4.3).
 
 
-Change: TypeAlias = Literal["kept", "updated", "pruned", "added"]
+ChangeKind: TypeAlias = Literal["kept", "updated", "pruned", "added"]
 Item = TypeVar("Item")
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
 _SEPARATORS = re.compile(r"[\s_\-]+")
@@ -29,7 +29,7 @@ _PLURAL_OF_BE = re.compile(r"^(?:is|are|was|were)\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """An entity. attributes: names and values as texts, in order of appearance, no name twice."""
 
     id: str
@@ -61,7 +61,7 @@ class Graph:
     {"nodes": [{"id", "name", "attributes": {…}}], "edges": [{"source", "target", "relation"}]}.
     """
 
-    nodes: tuple[Node, ...] = ()
+    nodes: tuple[GraphNode, ...] = ()
     edges: tuple[Edge, ...] = ()
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class Changed(Generic[Item]):
 
     before: Item | None
     after: Item | None
-    change: Change
+    change: ChangeKind
 
     @property
     def item(self) -> Item:
@@ -117,7 +117,7 @@ class Changed(Generic[Item]):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ItemCounts:
     """How many items of one kind were updated, pruned, added and kept."""
 
     updated: int = 0
@@ -127,7 +127,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class GraphDifference:
     """From `before` to `after`. attributes: those of entities that are in both, as (entity id, name, value).
 
     An entity is updated if its name or attributes changed, a relation if its word did. ids: the id before -> the id
@@ -136,7 +136,7 @@ class Difference:
 
     before: Graph
     after: Graph
-    entities: tuple[Changed[Node], ...]
+    entities: tuple[Changed[GraphNode], ...]
     relations: tuple[Changed[Edge], ...]
     attributes: tuple[Changed[tuple[str, str, str]], ...]
     ids: tuple[tuple[str, str], ...]
@@ -195,7 +195,7 @@ def truncate(graph: Graph, limit: int) -> Graph:
     return graph.only({node.id for node in ranked[:limit]})
 
 
-def difference(before: Graph, after: Graph) -> Difference:
+def difference(before: Graph, after: Graph) -> GraphDifference:
     """What changed. Entities are matched by name, then by an id that is a word; see `align`."""
     ids = align(before, after)
     old, new = {n.id: n for n in before.nodes}, {n.id: n for n in after.nodes}
@@ -204,7 +204,7 @@ def difference(before: Graph, after: Graph) -> Difference:
     entities += [Changed(None, node, "added") for node in after.nodes if node.id not in matched]
     attributes = [c for start, end in ids.items() for c in _attributes(old[start], new[end])]
     relations = tuple(_relations(before, after, ids))
-    return Difference(before, after, tuple(entities), relations, tuple(attributes), tuple(ids.items()))
+    return GraphDifference(before, after, tuple(entities), relations, tuple(attributes), tuple(ids.items()))
 
 
 def align(before: Graph, after: Graph) -> dict[str, str]:
@@ -215,7 +215,7 @@ def align(before: Graph, after: Graph) -> dict[str, str]:
     """
     ids: dict[str, str] = {}
     for key in _KEYS:
-        left: dict[object, deque[Node]] = defaultdict(deque)
+        left: dict[object, deque[GraphNode]] = defaultdict(deque)
         taken = set(ids.values())
         for node in after.nodes:
             if node.id not in taken:
@@ -235,7 +235,7 @@ def _word(identity: str) -> str | None:
     return None if word[-1:].isdigit() else word
 
 
-_KEYS: tuple[Callable[[Node], object], ...] = (
+_KEYS: tuple[Callable[[GraphNode], object], ...] = (
     lambda node: (normalise(node.name), node.id),
     lambda node: (normalise(node.name), tuple(sorted(_comparable(node).items()))),
     lambda node: normalise(node.name),
@@ -243,25 +243,25 @@ _KEYS: tuple[Callable[[Node], object], ...] = (
 )
 
 
-def _count(changed: Iterable[Changed[Any]]) -> Counts:
+def _count(changed: Iterable[Changed[Any]]) -> ItemCounts:
     totals = dict.fromkeys(("updated", "pruned", "added", "kept"), 0)
     for each in changed:
         totals[each.change] += 1
-    return Counts(**totals)
+    return ItemCounts(**totals)
 
 
-def _entity(old: Node, new: Node | None) -> Changed[Node]:
+def _entity(old: GraphNode, new: GraphNode | None) -> Changed[GraphNode]:
     if new is None:
         return Changed(old, None, "pruned")
     same = normalise(old.name) == normalise(new.name) and _comparable(old) == _comparable(new)
     return Changed(old, new, "kept" if same else "updated")
 
 
-def _comparable(node: Node) -> dict[str, str]:
+def _comparable(node: GraphNode) -> dict[str, str]:
     return {normalise(name): normalise(value) for name, value in node.attributes}
 
 
-def _attributes(old: Node, new: Node) -> Iterator[Changed[tuple[str, str, str]]]:
+def _attributes(old: GraphNode, new: GraphNode) -> Iterator[Changed[tuple[str, str, str]]]:
     were, are = _comparable(old), _comparable(new)
     for name in were | are:
         before = (old.id, name, were[name]) if name in were else None

@@ -21,7 +21,7 @@ from pyvision.strategies.bdog.graphs.forms import (
     first_of,
     raw_nodes,
 )
-from pyvision.strategies.bdog.graphs.graph import Edge, Graph, Node, normalise
+from pyvision.strategies.bdog.graphs.graph import Edge, Graph, GraphNode, normalise
 from pyvision.strategies.bdog.graphs.lenient_json import Fix, read_value
 from pyvision.strategies.bdog.graphs.relations import RawEdge, RawRemark, raw_edges
 from pyvision.text.replies import without_thinking
@@ -142,7 +142,7 @@ class _Assembly:
 
     def __init__(self, repairs: set[Repair]) -> None:
         self.repairs = repairs
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, GraphNode] = {}
         self._edges: dict[Edge, None] = {}
         self._known: dict[str, str] = {}  # casefolded id, name or normalised name -> id; the first one counts
 
@@ -167,7 +167,7 @@ class _Assembly:
             if raw.id:
                 self.repairs.add("shared_id")
             identity = self._free(identity)
-        self._insert(Node(identity, raw.name, raw.attributes))
+        self._insert(GraphNode(identity, raw.name, raw.attributes))
         return identity, raw.relations
 
     def add_attributes(self, owner: str, attributes: Any) -> None:
@@ -218,7 +218,7 @@ class _Assembly:
             self.repairs.add("dropped_endpoint")
             return None
         self.repairs.add("added_endpoint")
-        self._insert(Node(name, name))
+        self._insert(GraphNode(name, name))
         return name
 
     def _find(self, name: str) -> str | None:
@@ -241,11 +241,11 @@ class _Assembly:
             number += 1
         return f"{identity}_{number}"
 
-    def _insert(self, node: Node) -> None:
+    def _insert(self, node: GraphNode) -> None:
         self._nodes[node.id] = node
         for spelling in (node.id.casefold(), node.name.casefold(), normalise(node.name)):
             self._known.setdefault(spelling, node.id)
 
 
-def _merge(node: Node, attributes: tuple[tuple[str, str], ...]) -> Node:
+def _merge(node: GraphNode, attributes: tuple[tuple[str, str], ...]) -> GraphNode:
     return replace(node, attributes=tuple((dict(node.attributes) | dict(attributes)).items()))
