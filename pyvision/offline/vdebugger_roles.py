@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pyvision.offline.wording import read_question
-from pyvision.text.parsing import parse_source
 from pyvision.text.prompts import load
+from pyvision.text.python_source import parse_source
 from pyvision.types import Message, Reply
 
 _TASK = re.compile(r"\n# Given [^\n:]*: (?P<question>[^\n]*)\n(?P<signature>def [^\n]*:)\s*\Z")

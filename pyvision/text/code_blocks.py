@@ -33,7 +33,7 @@ from itertools import islice
 
 from pyvision.text.boxed_answers import boxes
 from pyvision.text.dialects import Call
-from pyvision.text.parsing import parse_source
+from pyvision.text.python_source import parse_source
 
 _PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3", "tool_code"}
 FLAGS = re.IGNORECASE | re.MULTILINE

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
 from pyvision.text.code_blocks import Steps, find_block
-from pyvision.text.parsing import MOST_SOURCE_CHARS, parse_source
+from pyvision.text.python_source import MOST_SOURCE_CHARS, parse_source
 from pyvision.text.replies import (
     code_is_cut,
     find_answer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.text.parsing import MOST_SOURCE_CHARS
+from pyvision.text.python_source import MOST_SOURCE_CHARS
 from pyvision.text.replies import (
     reply_message,
 )

@@ -27,7 +27,7 @@ from pyvision.bench.analysis.tool_rules import (
     Kind,
     ToolClass,
 )
-from pyvision.text.parsing import parse_source
+from pyvision.text.python_source import parse_source
 
 _MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
 _POINTS_ONLY = re.compile(r"[rgbcmykw]?[.,ov^<>12348sp*hH+xXDd|_][rgbcmykw]?")

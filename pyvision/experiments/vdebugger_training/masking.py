@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from pyvision.errors import FormatError
 from pyvision.text import prompts
-from pyvision.text.parsing import parse_source
+from pyvision.text.python_source import parse_source
 from pyvision.types import Message, Model, Sampling, Text
 
 Kind: TypeAlias = Literal["window", "value", "test"]

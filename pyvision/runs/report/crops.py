@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from pyvision.errors import ImageError
 from pyvision.images.read import decode
-from pyvision.text.parsing import parse_source
+from pyvision.text.python_source import parse_source
 from pyvision.types import Picture
 
 if TYPE_CHECKING:

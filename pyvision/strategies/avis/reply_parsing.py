@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pyvision.strategies.avis.actions import ACTIONS, Action
 from pyvision.text.boxed_answers import clean_answer
-from pyvision.text.parsing import parse_source, values_in
+from pyvision.text.python_source import parse_source, values_in
 from pyvision.text.refusals import declines
 from pyvision.text.replies import without_thinking
 

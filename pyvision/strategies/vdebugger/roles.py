@@ -31,8 +31,8 @@ from pyvision.strategies.vdebugger.verdicts import (
     verdict_of,
 )
 from pyvision.text.answers import Missing
-from pyvision.text.parsing import parse_source
 from pyvision.text.prompts import load, render
+from pyvision.text.python_source import parse_source
 from pyvision.text.refusals import declines
 from pyvision.text.replies import without_thinking
 from pyvision.types import Message, Part, Reply, Text

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pyvision.strategies.vdebugger.programs import FUNCTION
-from pyvision.text.parsing import parse_source
+from pyvision.text.python_source import parse_source
 from sandbox import Trace, TraceEvent
 
 Keep: TypeAlias = Literal["start", "end"]

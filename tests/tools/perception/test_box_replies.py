@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.text.parsing import values_in
+from pyvision.text.python_source import values_in
 from pyvision.tools.perception.model import SCALES, parse_boxes
 
 SIZE = (200, 100)

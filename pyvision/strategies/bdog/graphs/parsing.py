@@ -22,8 +22,8 @@ from pyvision.strategies.bdog.graphs.forms import (
     raw_nodes,
 )
 from pyvision.strategies.bdog.graphs.graph import Edge, Graph, GraphNode, normalise
-from pyvision.strategies.bdog.graphs.lenient_json import Fix, read_value
 from pyvision.strategies.bdog.graphs.relations import RawEdge, RawRemark, raw_edges
+from pyvision.text.json_repair import Fix, read_value
 from pyvision.text.replies import without_thinking
 
 Repair: TypeAlias = (

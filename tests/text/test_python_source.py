@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.text.parsing import parse_source
+from pyvision.text.python_source import parse_source
 
 
 def test_code_becomes_a_tree() -> None:
@@ -49,4 +49,4 @@ def test_threads_may_parse_at_the_same_time() -> None:
 def test_nothing_else_parses_code_by_itself() -> None:
     package = Path(__file__).resolve().parents[2] / "pyvision"
     files = {path.name for path in package.rglob("*.py") if "ast.parse(" in path.read_text(encoding="utf-8")}
-    assert files == {"parsing.py"}
+    assert files == {"python_source.py"}
