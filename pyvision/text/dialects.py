@@ -28,7 +28,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from pyvision.errors import FormatError
-from pyvision.text.python_source import MOST_CHARS, decode_value, number_of, parse_source
+from pyvision.text.json_repair import MOST_CHARS, decode_value, number_of
+from pyvision.text.python_source import parse_source
 
 SentSizes: TypeAlias = Mapping[str, tuple[int, int, float, float]]
 """Image name -> width and height as it was sent to the model, and their scales against the original."""

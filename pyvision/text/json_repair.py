@@ -1,13 +1,19 @@
-"""Read JSON that a language model wrote: broken, cut, commented or with Python's constants. Never raises.
+"""Read JSON that a language model wrote: in prose, broken, cut, commented or in Python's notation. Never raises.
 
-One pass from an opening bracket; every character is read once or twice, whatever the text. Every fix is reported by
-name. Brackets nested deeper than 32 levels are skipped.
+`values_in` and `decode_value` fix only what leaves no doubt about the value. `read_value` reads whatever opens with a
+bracket, in one pass: every character is read once or twice, whatever the text. Every fix is reported by name. Brackets
+nested deeper than 32 levels are skipped.
 """
 
 from __future__ import annotations
 
+import ast
+import json
 import re
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
+
+from pyvision.text.python_source import parse_source
 
 Fix: TypeAlias = Literal[
     "truncated",  # the text ended before its brackets did
@@ -26,6 +32,10 @@ Fix: TypeAlias = Literal[
     "too_deep",
 ]
 
+MOST_CHARS = 200_000  # a longer reply is no answer any more
+_CERTAIN: frozenset[Fix] = frozenset({"trailing_comma", "other_quotes", "python_constant", "comment"})
+_MOST_FAILURES = 200  # each reads to the end of the text: hostile brackets must not take minutes
+_OPENING = re.compile(r"[\[{]")
 _DEPTH = 32
 _SPACE = re.compile(r"\s+")
 _DOTS = re.compile(r"(?:\.{3,}|…)(?=[\s,}\]]|\Z)")
@@ -45,6 +55,49 @@ _PYTHON: dict[str, Any] = {"True": True, "False": False, "None": None}
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([^\n]))")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _CLOSING = {"{": "}", "[": "]"}
+
+
+def values_in(text: str) -> Iterator[Any]:
+    """Every outermost list and object, in order. Of one that is broken or cut short, the whole ones inside of it."""
+    text, at, failures, repairable = text[:MOST_CHARS], 0, 0, 2 * MOST_CHARS
+    decoder = json.JSONDecoder()
+    while failures < _MOST_FAILURES and (found := _OPENING.search(text, at)):
+        start = found.start()
+        try:
+            value, at = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):  # no JSON after all, or a tower of brackets
+            value, end, fixes = read_value(text, start) if repairable > 0 else (None, start, None)
+            repairable -= end - start
+            if fixes is None or not fixes <= _CERTAIN:
+                at, failures = start + 1, failures + 1
+                continue
+            at = end
+        yield value
+
+
+def decode_value(text: str) -> tuple[Any, int] | None:
+    """The JSON or Python value at the beginning of a text, and its length; a closing brace may be missing."""
+    for candidate in (text, text + "}"):
+        try:
+            value, end = json.JSONDecoder(strict=False).raw_decode(candidate)
+            return value, min(end, len(text))
+        except (ValueError, RecursionError):
+            continue
+    try:
+        return ast.literal_eval(parse_source(text).body[0].value), len(text)  # type: ignore[attr-defined]
+    except (SyntaxError, ValueError, AttributeError, IndexError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def number_of(value: Any) -> float | None:
+    """A finite number, or None; what JSON says in quotes is one too, true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):  # a whole number of 400 digits
+        return None
+    return number if abs(number) < 1e12 else None  # infinity and NaN are not
 
 
 def read_value(text: str, start: int) -> tuple[Any, int, frozenset[Fix]]:

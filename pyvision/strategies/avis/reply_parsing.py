@@ -7,16 +7,14 @@ paper's own endings are read too: "the predicted answer is X", "cannot be answer
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal, TypeAlias, cast
 
 from pyvision.strategies.avis.actions import ACTIONS, Action
 from pyvision.text.boxed_answers import clean_answer
-from pyvision.text.python_source import parse_source, values_in
+from pyvision.text.json_repair import values_in
 from pyvision.text.refusals import declines
 from pyvision.text.replies import without_thinking
 
@@ -49,8 +47,7 @@ _NEXT_ON_LINE = re.compile(
 )
 _TAG = re.compile(rf"<(?P<end>/)?(?P<label>{_ANY_LABEL})>", re.IGNORECASE)
 _HEADING = re.compile(r"[ \t>]*#{1,6}[ \t]+\S")
-_LITERAL = re.compile(r"\{[^{}]{1,4000}\}")  # an object in Python's quotes
-_MOST_LITERALS, _MAX_DEPTH = 20, 4  # of objects in a reply
+_MAX_DEPTH = 4  # of objects in a reply
 _SPELLED = "|".join(name.replace("_", "[ \t_-]+") for name in sorted(ACTIONS, key=len, reverse=True))
 _NAME = re.compile(rf"(?<![a-z_])(?:{_SPELLED})(?![a-z_])", re.IGNORECASE)
 _QUOTED_QUERY = re.compile(  # web_search("when was it built?"), web_search[when was it built?]
@@ -239,11 +236,6 @@ def _label(text: str, label: str) -> str | None:
 def _in_json(text: str, label: str) -> Iterator[str]:
     for value in values_in(text):
         yield from _in_value(value, label)
-    for literal in islice(_LITERAL.finditer(text), _MOST_LITERALS):
-        try:
-            yield from _in_value(ast.literal_eval(parse_source(literal[0]).body[0].value), label)  # type: ignore[attr-defined]
-        except (SyntaxError, ValueError, AttributeError, TypeError):  # no dictionary of plain values
-            continue
 
 
 def _in_value(value: Any, label: str, depth: int = 0) -> Iterator[str]:

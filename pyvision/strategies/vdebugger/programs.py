@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pyvision.errors import ConfigError, FormatError
-from pyvision.text.python_source import parse_source, values_in
+from pyvision.text.json_repair import values_in
+from pyvision.text.python_source import parse_source
 from pyvision.text.replies import without_thinking
 from pyvision.types import Question
 

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from pyvision.errors import ConfigError, FormatError, ToolError
 from pyvision.images.fit import FitLimits, fit
 from pyvision.text.boxed_answers import clean_answer
+from pyvision.text.json_repair import MOST_CHARS, number_of, values_in
 from pyvision.text.prompts import load, render
-from pyvision.text.python_source import MOST_CHARS, number_of, values_in
 from pyvision.text.refusals import declines
 from pyvision.text.replies import find_answer, without_thinking
 from pyvision.tools.perception.service import (
