@@ -1,17 +1,20 @@
-"""Plots of a report as PNG images for light and dark pages, by matplotlib's object interface: no global state.
+"""Plots: as PNG images of a report for light and dark pages, or as SVG files.
 
-matplotlib loads when a plot is drawn.
+By matplotlib's object interface: no window, no global state. matplotlib loads when a plot is drawn.
 """
 
 from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyvision.bench.analysis.document import plain
 from pyvision.bench.analysis.statistics import Estimate
+from pyvision.config.files import explain_os_errors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,9 +28,31 @@ Pair: TypeAlias = tuple[bytes, bytes]
 """The PNG for a light page and for a dark one."""
 
 
+@dataclass(frozen=True, slots=True)
+class SvgPlot:
+    """One file: `draw` fills its axes, which stand side by side. size: of the whole, in inches."""
+
+    draw: Callable[[Sequence[Axes]], None]
+    size: tuple[float, float]
+    columns: int = 1
+
+
+def write_plots(plots: Mapping[str, SvgPlot], folder: Path) -> tuple[Path, ...]:
+    """Write each plot under its file name; returns the paths. Raises RunFolderError."""
+    with explain_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, plot in plots.items():
+            figure, axes = _figure(plot.size, plot.columns)
+            for each in axes:
+                each.spines[["top", "right"]].set_visible(False)
+            plot.draw(axes)
+            figure.savefig(folder / name, format="svg", metadata={"Date": None})
+    return tuple(folder / name for name in plots)
+
+
 def plot_accuracy(rows: Sequence[tuple[str, Estimate]]) -> Pair:
     """Each value in percent as a dot with its interval, the first at the top."""
-    figure, axes = _figure(1.4 + 0.32 * len(rows))
+    figure, axes = _single(1.4 + 0.32 * len(rows))
     for place, (_, found) in enumerate(rows):
         axes.plot([100 * found.low, 100 * found.high], [place, place], color=_COLOURS[0])
         axes.plot([100 * found.value], [place], "o", color=_COLOURS[0])
@@ -40,7 +65,7 @@ def plot_accuracy(rows: Sequence[tuple[str, Estimate]]) -> Pair:
 def plot_shares(series: Mapping[str, Mapping[str, float]]) -> Pair:
     """Series -> name -> share from 0 to 1, as bars side by side; every series has the same names."""
     names = list(next(iter(series.values()), {}))
-    figure, axes = _figure(1.4 + 0.3 * len(names) * len(series))
+    figure, axes = _single(1.4 + 0.3 * len(names) * len(series))
     thick = 0.8 / max(1, len(series))
     for number, (label, shares) in enumerate(series.items()):
         places = [place + thick * (number - (len(series) - 1) / 2) for place in range(len(names))]
@@ -54,7 +79,7 @@ def plot_shares(series: Mapping[str, Mapping[str, float]]) -> Pair:
 
 def plot_accuracy_against(label: str, points: Mapping[str, tuple[float, Estimate]]) -> Pair:
     """Name -> what one sample costs (tokens or money) and the accuracy."""
-    figure, axes = _figure(4.5)
+    figure, axes = _single(4.5)
     for number, (name, (spent, found)) in enumerate(points.items()):
         colour = _COLOURS[number % 5]
         axes.plot([spent, spent], [100 * found.low, 100 * found.high], color=colour)
@@ -70,11 +95,16 @@ def plot_accuracy_against(label: str, points: Mapping[str, tuple[float, Estimate
     return _pair(figure, axes)
 
 
-def _figure(height_inches: float) -> tuple[Figure, Axes]:
+def _figure(size: tuple[float, float], columns: int = 1) -> tuple[Figure, Sequence[Axes]]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, min(height_inches, 100)), dpi=100, layout="constrained")
-    return figure, figure.add_subplot()
+    figure = Figure(figsize=size, dpi=100, layout="constrained")
+    return figure, figure.subplots(1, columns, squeeze=False)[0]
+
+
+def _single(height_inches: float) -> tuple[Figure, Axes]:
+    figure, (axes,) = _figure((8, min(height_inches, 100)))
+    return figure, axes
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:

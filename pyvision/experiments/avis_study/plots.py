@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pyvision.bench.analysis.plots import SvgPlot, write_plots
 from pyvision.experiments.avis_study.statistics import END, StudyStatistics
-from pyvision.experiments.figures import SvgPlot, write_plots
 from pyvision.strategies.avis.actions import START
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from pyvision.bench.analysis.plots import SvgPlot, write_plots
 from pyvision.bench.analysis.statistics import wilson
-from pyvision.experiments.figures import SvgPlot, write_plots
 from pyvision.runs.report.debates import DebateRecord, is_right
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pyvision.bench.analysis.plots import SvgPlot, write_plots
 from pyvision.errors import RunFolderError
-from pyvision.experiments.figures import SvgPlot, write_plots
 
 
 def draw(axes: Sequence[Any]) -> None:
