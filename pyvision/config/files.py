@@ -1,4 +1,4 @@
-"""Files and folders: what is installed and where it lies, writing a file whole, and OSErrors as RunFolderError."""
+"""Files and folders: where data lies, reading and writing whole files, and OSErrors as RunFolderError."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pyvision.errors import RunFolderError
+from pyvision.errors import ConfigError, RunFolderError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _WAY_OUT = "choose another --out, or make room there"
+_MOST_BYTES = 4 * 2**20  # of a file of settings
 _PACKAGE = Path(__file__).resolve().parents[1]
 _DISTRIBUTIONS = ("pyvision-agent", "pyvision-minimal", "pyvision")  # the last: its name before 0.2
 
@@ -44,6 +45,15 @@ def schema_of(kind: type[Any]) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
+
+
+def read_settings(path: Path) -> bytes:
+    """The bytes of a small file that a user wrote. Raises OSError, and ConfigError for a large one (/dev/zero)."""
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise ConfigError(f"{path}: is larger than {_MOST_BYTES:,} bytes; give a file of settings")
+    return data
 
 
 def write_atomic(path: Path, data: bytes, *, is_synced: bool = True) -> None:

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from pyvision.config.files import data_folder, schema_of
+from pyvision.config.files import data_folder, read_settings, schema_of
 from pyvision.config.vertex import Vertex
 from pyvision.errors import ConfigError, MissingKey, suggest, suggest_nearest
 
@@ -257,7 +257,7 @@ def _translate(content: dict[str, Any]) -> dict[str, Any]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_settings(path).decode("utf-8-sig")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); give a JSON file") from error
     except UnicodeDecodeError as error:

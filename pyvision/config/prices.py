@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from pyvision.config.files import read_settings
 from pyvision.errors import ConfigError
 from pyvision.types import Usage
 
@@ -40,7 +41,7 @@ def load_prices(file: Path) -> Mapping[str, Price]:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        table = TypeAdapter(dict[str, Price]).validate_json(file.read_bytes())
+        table = TypeAdapter(dict[str, Price]).validate_json(read_settings(file))
     except OSError as error:
         raise ConfigError(f"{file}: the price table cannot be read ({error.strerror})") from error
     except ValidationError as error:

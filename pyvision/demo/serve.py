@@ -54,27 +54,27 @@ class DemoOptions:
 class Demo:
     """A served demo; `close` ends every kernel. Raises MissingExtra, ConfigError, or SandboxError without isolation."""
 
-    def __init__(self, serving: DemoOptions) -> None:
-        if serving.policy.isolation == "none":
+    def __init__(self, options: DemoOptions) -> None:
+        if options.policy.isolation == "none":
             raise ConfigError("the demo runs code for strangers and is not served without isolation")
-        self._server = PageServer(serving.host, serving.port)
-        with explain_os_errors(serving.out):
-            serving.out.mkdir(parents=True, exist_ok=True)
-        self._settings = Settings(serving.models, serving.config, serving.limits)
-        self._sandbox = Sandbox(offer_offline_modules(serving.policy), spare=1, max_sessions=serving.kernels)
+        self._server = PageServer(options.host, options.port)
+        with explain_os_errors(options.out):
+            options.out.mkdir(parents=True, exist_ok=True)
+        self._settings = Settings(options.models, options.config, options.limits)
+        self._sandbox = Sandbox(offer_offline_modules(options.policy), spare=1, max_sessions=options.kernels)
         self._registry = SessionRegistry(
             self._sandbox,
-            serving.out.resolve(),
-            lambda path: f"{serving.prefix.rstrip('/')}/{FILES}/{path}",
-            idle_s=serving.idle_s,
-            at_once=serving.at_once,
-            keep=serving.keep,
+            options.out.resolve(),
+            lambda path: f"{options.prefix.rstrip('/')}/{FILES}/{path}",
+            idle_s=options.idle_s,
+            at_once=options.at_once,
+            keep=options.keep,
         )
         try:
             self._sandbox.warm_up()
             self._settings.default_task()
             _preload()
-            self.url = self._launch(serving)
+            self.url = self._launch(options)
         except BaseException:
             self.close()
             raise
@@ -90,22 +90,22 @@ class Demo:
         self._settings.close()
         self._sandbox.close()
 
-    def _launch(self, serving: DemoOptions) -> str:
+    def _launch(self, options: DemoOptions) -> str:
         from gradio.utils import get_upload_folder
         from starlette.middleware import Middleware
 
         from pyvision.demo.first_paint import FirstPaint
         from pyvision.demo.page import build_page
 
-        actions = Actions(self._registry, self._settings, serving.uploads, Path(get_upload_folder()))
-        blocks = build_page(actions, serving.prefix).queue(max_size=1000)
+        actions = Actions(self._registry, self._settings, options.uploads, Path(get_upload_folder()))
+        blocks = build_page(actions, options.prefix).queue(max_size=1000)
         blocks._queue.sleep_when_free = 0.01  # the default of 0.001 uses 7 % of a core while idle
         app, url = self._server.launch(
             blocks,
-            root_path=serving.prefix or None,
-            auth=list(serving.people) or None,
-            share=serving.share,
-            max_file_size=serving.uploads.picture_bytes,
+            root_path=options.prefix or None,
+            auth=list(options.people) or None,
+            share=options.share,
+            max_file_size=options.uploads.picture_bytes,
             app_kwargs={"middleware": [Middleware(FirstPaint, _style())]},
         )
         serve_files(app, actions)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -54,14 +55,29 @@ done
 """
 
 
-def explain_denial(message: str) -> str:
-    """The message of a kernel that did not start, with the fix where its user cannot enter the folder of sessions."""
-    if os.getuid() != 0 or "Permission denied" not in message:
+def explain_start_error(message: str) -> str:
+    """The message of a kernel that did not start, with the fix where it can be told from this process."""
+    if "Bad file descriptor" in message or "Too many open files" in message:
+        import resource  # Windows has none, and must be able to import this
+
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        return f"{message}; a process may open {files} files here: raise the limit with ulimit -n, to 1024 or more"
+    if "Permission denied" not in message:
+        return message
+    if (umask := _umask()) & 0o700:
+        return f"{message}; the umask {umask:03o} denies this user its own files: set it to 022"
+    if os.getuid() != 0:
         return message
     return (
         f"{message}; if other users cannot enter {temporary_folder()} (a private folder, NFS, FUSE), "
         "set TMPDIR to a local disk, and a folder there that they can enter, such as /tmp"
     )
+
+
+def _umask() -> int:
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    found = re.search(r"^Umask:\s*([0-7]+)", status, re.MULTILINE)
+    return int(found[1], 8) if found else 0
 
 
 class PrivateFolder:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.bubblewrap import WORK_FOLDER
-from sandbox.isolation.cleanup import explain_denial, remove_tree
+from sandbox.isolation.cleanup import explain_start_error, remove_tree
 from sandbox.isolation.processes import Container
 from sandbox.policy import Exhausted, Policy
 from sandbox.protocol.channels import Listeners
@@ -76,7 +76,7 @@ class KernelHandle:
     def build_start_error(self) -> KernelStartError:
         """The error to raise for a kernel that ended before its first request."""
         lines = self.read_stderr().decode(errors="replace").strip().splitlines()
-        reason = explain_denial(lines[-1]) if lines else "it wrote nothing"
+        reason = explain_start_error(lines[-1]) if lines else "it wrote nothing"
         return KernelStartError(f"the kernel ended while it started: {reason}")
 
     def close(self) -> None:

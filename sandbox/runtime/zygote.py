@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import KernelStartError
-from sandbox.isolation.cleanup import explain_denial
+from sandbox.isolation.cleanup import explain_start_error
 from sandbox.isolation.confinement import Confinement, limits
 from sandbox.isolation.landlock import Landlock
 from sandbox.isolation.processes import Container, pid_of, send_signal
@@ -91,7 +91,7 @@ class Zygote:
             self._send(request, descriptors)
             answer, pidfds = self._receive("gave no kernel", 2)
         if answer.failed is not None:
-            raise KernelStartError(f"the container did not start: {explain_denial(answer.failed)}")
+            raise KernelStartError(f"the container did not start: {explain_start_error(answer.failed)}")
         kernel, container = pidfds
         return Container(container, kernel, pid_of(kernel), tier=self._tier)
 
@@ -158,7 +158,7 @@ class Zygote:
         return answer, descriptors
 
     def _last_stderr_line(self) -> str:
-        """The last line that it wrote to standard error; empty while it runs."""
+        """The last line that it wrote to standard error, with what may fix it; empty while it runs."""
         try:
             self._process.wait(1)
         except subprocess.TimeoutExpired:
@@ -170,7 +170,7 @@ class Zygote:
             .strip()
             .splitlines()
         )
-        return lines[-1].strip() if lines else ""
+        return explain_start_error(lines[-1].strip()) if lines else ""
 
     def _kill(self) -> None:
         if self._pidfd >= 0:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.config.files import explain_os_errors, package_version, write_atomic
-from pyvision.errors import RunFolderError
+from pyvision.config.files import explain_os_errors, package_version, read_settings, write_atomic
+from pyvision.errors import ConfigError, RunFolderError
 
 
 def test_a_file_is_written_in_place_of_an_older_one(tmp_path: Path) -> None:
@@ -48,6 +48,13 @@ def test_what_the_disk_refuses_names_the_path_with_a_way_out(tmp_path: Path) -> 
         explain_os_errors(missing),
     ):
         missing.read_bytes()
+
+
+def test_settings_without_an_end_are_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"/dev/zero: is larger than 4,194,304 bytes; give a file of settings"
+    ):
+        read_settings(Path("/dev/zero"))
 
 
 def test_a_path_with_a_nul_in_it_is_refused() -> None:

@@ -36,14 +36,14 @@ class Study:
     Raises MissingExtra, ConfigError for its address, or RunFolderError for its log.
     """
 
-    def __init__(self, serving: StudyOptions, toolbox: StudyToolbox) -> None:
-        self._server = PageServer(serving.host, serving.port)
-        self._log = Log(serving.log)
+    def __init__(self, options: StudyOptions, toolbox: StudyToolbox) -> None:
+        self._server = PageServer(options.host, options.port)
+        self._log = Log(options.log)
         try:
-            closed = list_answered(read_log(serving.log).attempts)
-            queue = TaskQueue(serving.samples, closed, everyone=serving.everyone)
+            closed = list_answered(read_log(options.log).attempts)
+            queue = TaskQueue(options.samples, closed, everyone=options.everyone)
             self._sessions = TabRegistry(queue, toolbox, self._log)
-            self.url = self._launch(serving)
+            self.url = self._launch(options)
         except BaseException:
             self.close()
             raise
@@ -57,9 +57,9 @@ class Study:
         self._server.close()
         self._log.close()
 
-    def _launch(self, serving: StudyOptions) -> str:
+    def _launch(self, options: StudyOptions) -> str:
         from pyvision.experiments.avis_study.page import StudyPage
 
-        blocks = StudyPage(self._sessions, serving.max_concurrent).blocks.queue(max_size=200)
+        blocks = StudyPage(self._sessions, options.max_concurrent).blocks.queue(max_size=200)
         _, url = self._server.launch(blocks, css=_STYLE.read_text(encoding="utf-8"))
         return url

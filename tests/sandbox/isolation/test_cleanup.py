@@ -112,3 +112,23 @@ def test_the_reaper_removes_its_folder_alone_whatever_the_path_holds(folders: Pa
     assert wait_until(lambda: not own.exists())
     reaper.dismiss()
     assert kept.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("setting", "message", "fix"),
+    [
+        ("umask 777", "Permission denied", "the umask 777 denies this user its own files: set it to 022"),
+        (
+            "ulimit -n 99",
+            "Bad file descriptor",
+            "a process may open 99 files here: raise the limit with ulimit -n",
+        ),
+    ],
+)
+def test_a_setting_of_the_shell_that_keeps_a_kernel_from_starting_is_named(
+    setting: str, message: str, fix: str
+) -> None:
+    program = f"from sandbox.isolation.cleanup import explain_start_error as e; print(e({message!r}))"
+    command = ["sh", "-c", f'{setting}; exec "$0" -B -c "$1"', sys.executable, program]
+    shown = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout
+    assert f"{message}; {fix}" in shown
