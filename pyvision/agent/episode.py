@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -60,7 +61,7 @@ class _Cell:
 
 
 class Episode:
-    """The verbs of a strategy: ask a model, run a cell, use a tool, name a figure, note a remark.
+    """The verbs of a strategy: ask a model, run a cell, call a tool, name figures, note a remark.
 
     Opens the kernel on the first `run` and keeps it until `close`. Every verb becomes an event. One thread may use it
     at a time, except that functions of a cell may use it while `run` waits for that cell.
@@ -193,9 +194,9 @@ class Episode:
 
         trace: record which lines ran, and what they changed. tools: the names of tools that the cell may call as
         `host.NAME(…)`. functions: other functions that it may call like this; they run while the cell waits, may call
-        `use`, and what they raise is raised in the cell.
+        `call_tool`, and what they raise is raised in the cell.
         Raises LimitReached when time is spent, sandbox.SandboxError if there is no kernel; and after the cell what
-        `use` raised in it, since a cell that catches a spent budget must not run forever.
+        `call_tool` raised in it, since a cell that catches a spent budget must not run forever.
         """
         self._check_time()
         session = self._open_session()
@@ -203,7 +204,7 @@ class Episode:
         if tools:
             from pyvision.tools.cell_functions import host_functions
 
-            functions = host_functions(self.use, tools) | dict(functions or {})
+            functions = host_functions(self.call_tool, tools) | dict(functions or {})
         run = partial(
             session.run,
             code,
@@ -227,24 +228,24 @@ class Episode:
 
     @property
     def tools(self) -> Mapping[str, Tool]:
-        """The tools that `use` knows, by name."""
+        """The tools that `call_tool` knows, by name."""
         return self._tools
 
-    def use(self, tool: str, request: ToolRequest) -> Observation:
+    def call_tool(self, tool: str, request: ToolRequest) -> Observation:
         """The observation of a tool; if the tool fails, the observation says why.
 
-        A repeatable tool is asked once for an identical request (`agent.tool_cache`); each use counts.
-        Raises LimitReached when time or uses are spent or a model that it asks has no budget left, ModelError when that
-        model's endpoint fails, and ConfigError for a tool that does not exist or that the user has to fix. The first of
-        these that a cell causes ends the question after the cell; until then every further use raises ToolError.
+        A repeatable tool is asked once for an identical request (`agent.tool_cache`); each call counts.
+        Raises LimitReached when time or calls are spent or a model that it asks has no budget left, ModelError when
+        that model's endpoint fails, and ConfigError for a tool that does not exist or that the user has to fix. The
+        first of these that a cell causes ends the question after the cell; until then further calls raise ToolError.
         """
         cell = self._cell
         if cell is None:
-            return self._use(tool, request)
+            return self._call_tool(tool, request)
         if cell.ended_by is not None:
             raise ToolError("the run is ending; tools can no longer be used")
         try:
-            return self._use(tool, request)
+            return self._call_tool(tool, request)
         except PyVisionError as error:
             cell.ended_by = error
             raise
@@ -255,7 +256,7 @@ class Episode:
 
         return ToolCache(self.question.images)
 
-    def _use(self, tool: str, request: ToolRequest) -> Observation:
+    def _call_tool(self, tool: str, request: ToolRequest) -> Observation:
         self._check_time()
         known = self._tools.get(tool)
         if known is None:
@@ -278,7 +279,7 @@ class Episode:
         self._tool_cache.keep(self._tools[tool], request, observation)
         return observation
 
-    def define(self, figures: Sequence[Figure]) -> tuple[tuple[str, Picture], ...]:
+    def define_images(self, figures: Sequence[Figure]) -> tuple[tuple[str, Picture], ...]:
         """Give figures the next free names `image_clue_k`, also as variables in the kernel.
 
         A figure that is not a readable image is left out and noted.
@@ -327,6 +328,16 @@ class Episode:
         """The budget that allows only one more reply, or None while there is room for more."""
         return self._budget.nearly_spent()
 
+    def use(self, tool: str, request: ToolRequest) -> Observation:
+        """The former name of `call_tool`."""
+        _warn_renamed("use", "call_tool")
+        return self.call_tool(tool, request)
+
+    def define(self, figures: Sequence[Figure]) -> tuple[tuple[str, Picture], ...]:
+        """The former name of `define_images`."""
+        _warn_renamed("define", "define_images")
+        return self.define_images(figures)
+
     def close(self) -> None:
         """End the kernel, if there is one."""
         self._kernel.close()
@@ -339,3 +350,7 @@ class Episode:
         self._cancellation.check()
         if time.monotonic() >= self._budget.deadline:
             self._budget.check_time()
+
+
+def _warn_renamed(old: str, new: str) -> None:
+    warnings.warn(f"Episode.{old} is now Episode.{new}", DeprecationWarning, stacklevel=3)

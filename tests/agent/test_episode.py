@@ -124,7 +124,7 @@ def test_each_image_is_recorded_with_the_pixels_that_were_sent() -> None:
 
 def test_a_defined_figure_is_in_the_kernel_under_the_next_name() -> None:
     harness = EpisodeHarness([])
-    ((name, displayed),) = harness.episode.define([figure()])
+    ((name, displayed),) = harness.episode.define_images([figure()])
     assert name == "image_clue_1"
     assert harness.sandbox.images[name] == displayed.data
 
@@ -133,13 +133,18 @@ INVALID_THEN_VALID = [Figure(b"junk", "image/png", 3, 3), figure()]
 
 
 def test_an_invalid_figure_takes_no_number() -> None:
-    named = EpisodeHarness([]).episode.define(INVALID_THEN_VALID)
+    named = EpisodeHarness([]).episode.define_images(INVALID_THEN_VALID)
     assert [name for name, _ in named] == ["image_clue_1"]
+
+
+def test_the_former_name_of_define_images_warns() -> None:
+    with pytest.warns(DeprecationWarning, match=r"Episode\.define is now Episode\.define_images"):
+        assert EpisodeHarness([]).episode.define([figure()])
 
 
 def test_an_invalid_figure_is_noted() -> None:
     harness = EpisodeHarness([])
-    harness.episode.define(INVALID_THEN_VALID)
+    harness.episode.define_images(INVALID_THEN_VALID)
     assert [type(event) for event in harness.events] == [Note, ImageDefined]
 
 

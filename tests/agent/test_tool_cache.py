@@ -49,7 +49,7 @@ def uses(
         tools={"vqa": eye},
     )
     for request in requests:
-        episode.use("vqa", request)
+        episode.call_tool("vqa", request)
     return [event for event in events if isinstance(event, ToolRun)]
 
 

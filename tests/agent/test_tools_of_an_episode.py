@@ -52,13 +52,19 @@ def an_episode(tool: Echo, replies: int = 3, limits: Limits | None = None) -> tu
 
 def test_a_tool_gives_its_observation_to_the_caller() -> None:
     episode, _ = an_episode(Echo())
-    assert episode.use("echo", ToolRequest("hi")) == Observation("hi")
+    assert episode.call_tool("echo", ToolRequest("hi")) == Observation("hi")
+
+
+def test_the_former_name_of_call_tool_warns() -> None:
+    episode, _ = an_episode(Echo())
+    with pytest.warns(DeprecationWarning, match=r"Episode\.use is now Episode\.call_tool"):
+        assert episode.use("echo", ToolRequest("hi")) == Observation("hi")
 
 
 def test_a_call_of_a_tool_is_recorded_as_an_event() -> None:
     episode, events = an_episode(Echo())
     request = ToolRequest("hi")
-    episode.use("echo", request)
+    episode.call_tool("echo", request)
     (used,) = events
     assert isinstance(used, ToolRun)
     assert (used.tool, used.request, used.observation) == ("echo", request, Observation("hi"))
@@ -66,21 +72,21 @@ def test_a_call_of_a_tool_is_recorded_as_an_event() -> None:
 
 def test_what_a_tool_cannot_do_is_data() -> None:
     episode, events = an_episode(Echo(broken))
-    assert episode.use("echo", ToolRequest()).error == "the service is down"
+    assert episode.call_tool("echo", ToolRequest()).error == "the service is down"
     assert isinstance(events[-1], ToolRun)
 
 
 def test_a_tool_that_is_not_set_up_is_a_configuration_error() -> None:
     episode, _ = an_episode(Echo())
     with pytest.raises(ConfigError, match="no tool 'find' is set up; there are: echo"):
-        episode.use("find", ToolRequest())
+        episode.call_tool("find", ToolRequest())
 
 
 def use_a_tool_with_a_model() -> tuple[Episode, list[Event], Observation]:
     """An episode after its only turn, and a call of a tool that asks a model; with what the tool observed."""
     episode, events = an_episode(Echo(cell), limits=Limits(max_turns=1))
     episode.ask("solver", HELLO)
-    return episode, events, episode.use("echo", ToolRequest())
+    return episode, events, episode.call_tool("echo", ToolRequest())
 
 
 def test_a_tool_gets_the_reply_of_its_model() -> None:
@@ -101,15 +107,15 @@ def test_the_request_of_a_tool_to_a_model_is_no_turn() -> None:
 def test_a_tool_cannot_ask_without_tokens() -> None:
     episode, _ = an_episode(Echo(cell), limits=Limits(max_tokens=0))
     with pytest.raises(LimitReached, match="--max-tokens"):
-        episode.use("echo", ToolRequest())
+        episode.call_tool("echo", ToolRequest())
 
 
 def test_uses_have_a_budget() -> None:
     episode, events = an_episode(Echo(), limits=Limits(max_uses=2))
     for _ in range(2):
-        episode.use("echo", ToolRequest())
+        episode.call_tool("echo", ToolRequest())
     with pytest.raises(LimitReached, match="--max-uses") as caught:
-        episode.use("echo", ToolRequest())
+        episode.call_tool("echo", ToolRequest())
     assert caught.value.end_reason == "tool_limit"
     assert len(events) == 2
 
@@ -127,7 +133,7 @@ def test_no_tool_is_used_after_a_stop() -> None:
         cancellation=cancellation,
     )
     with pytest.raises(LimitReached, match="stopped"):
-        episode.use("echo", ToolRequest())
+        episode.call_tool("echo", ToolRequest())
 
 
 class Calling(CannedSandbox):
@@ -205,7 +211,7 @@ def test_functions_of_a_strategy_end_the_question_in_the_same_way() -> None:
 
     episode, _, _ = calling_episode(Echo(), ask, limits=Limits(max_uses=0))
     with pytest.raises(LimitReached):
-        episode.run("1", functions={"ask": lambda: episode.use("echo", ToolRequest())})
+        episode.run("1", functions={"ask": lambda: episode.call_tool("echo", ToolRequest())})
 
 
 def test_a_tool_that_fails_in_a_cell_ends_nothing() -> None:

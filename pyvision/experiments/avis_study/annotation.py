@@ -76,7 +76,7 @@ class AnnotationSession:
                 raise ConfigError(f"{BUTTONS[name].label!r} is not available here; choose another button")
             request = self._request(BUTTONS[name], query.strip(), detection)
             started = time.monotonic()
-            observation = self._toolbox.use(tool, request)
+            observation = self._toolbox.call_tool(tool, request)
             line = UsedTool(
                 attempt=self.attempt,
                 question=self.task.id,
@@ -119,7 +119,7 @@ class AnnotationSession:
         picture = self.task.picture
         if picture is None or DETECT not in self._toolbox.tools:
             return (), None
-        observation = self._toolbox.use(DETECT, ToolRequest(picture=picture))
+        observation = self._toolbox.call_tool(DETECT, ToolRequest(picture=picture))
         return read_detections(picture, observation.data), observation.error
 
     def _request(self, button: Button, query: str, detection: int | None) -> ToolRequest:

@@ -64,14 +64,14 @@ class StudyToolbox:
         """The tool behind a button; None if none of its tools is available."""
         return next((tool for tool in BUTTONS[button].tools if tool in self.tools), None)
 
-    def use(self, tool: str, request: ToolRequest) -> Observation:
+    def call_tool(self, tool: str, request: ToolRequest) -> Observation:
         """Call a tool with a fresh budget. A failure is returned in `Observation.error`, not raised."""
         models = {role: resolved.model for role, resolved in self.resolved_models.items()}
         accepts = {role: resolved.accepts for role, resolved in self.resolved_models.items()}
         question = Question(request.text, (request.picture,) if request.picture else ())
         episode = Episode(question, models, _LIMITS, _NoKernel(), _ignore, accepts=accepts, tools=self.tools)
         try:
-            return episode.use(tool, request)
+            return episode.call_tool(tool, request)
         except PyVisionError as error:
             return Observation(error=str(error))
 

@@ -97,7 +97,7 @@ def functions_of(events: Sequence[Event], strategy: str) -> Mapping[int, Mapping
 
 
 class RecordedTools:
-    """The results of the tools in one cell, in order. `tools` and `use` are those of an Episode."""
+    """The results of the tools in one cell, in order. `tools` and `call_tool` are those of an Episode."""
 
     def __init__(self, calls: Sequence[ToolRun]) -> None:
         used = {call.tool for call in calls}  # runs before `verify` existed ranked with `match`
@@ -108,7 +108,7 @@ class RecordedTools:
         for call in calls:
             self._results.setdefault(call.tool, deque()).append(call.observation)
 
-    def use(self, tool: str, request: ToolRequest) -> Observation:
+    def call_tool(self, tool: str, request: ToolRequest) -> Observation:
         """The next result of this tool, for any request. Raises ToolError when none is left."""
         results = self._results.get(tool)
         if not results:
@@ -121,7 +121,7 @@ def _cell_functions(recorded: RecordedTools, strategy: str) -> Mapping[str, Host
         from pyvision.strategies.vdebugger.execution import Services
 
         return {**Services(recorded).functions, "conclude": _ignore}
-    return host_functions(recorded.use, recorded.tools)
+    return host_functions(recorded.call_tool, recorded.tools)
 
 
 def _ignore(result: Any) -> None:

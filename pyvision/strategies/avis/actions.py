@@ -99,10 +99,10 @@ class Toolbox:
         """Actions without a tool -> the tools of which each needs one."""
         return {name: list(spec.tools) for name, spec in ACTIONS.items() if self.tool_of(name) is None}
 
-    def use(self, tool: str, request: ToolRequest) -> Observation:
-        """As Episode.use, but a ConfigError becomes an observation's error too."""
+    def call_tool(self, tool: str, request: ToolRequest) -> Observation:
+        """As Episode.call_tool, but a ConfigError becomes an observation's error too."""
         try:
-            return self._episode.use(tool, request)
+            return self._episode.call_tool(tool, request)
         except ConfigError as error:
             self.unusable[tool] = str(error)
             self._episode.note("tool_unusable", tool=tool, why=str(error))

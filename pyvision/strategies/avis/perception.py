@@ -68,12 +68,12 @@ def describe_image(picture: Picture, episode: Episode, toolbox: Toolbox, max_obj
     """Uses whichever of caption, ocr and detect is set up. max_objects: those with the highest scores are kept."""
     lines: list[str] = []
     if toolbox.can_perceive("caption") and not episode.last_call():
-        lines += _caption(toolbox.use("caption", ToolRequest(picture=picture)))
+        lines += _caption(toolbox.call_tool("caption", ToolRequest(picture=picture)))
     if toolbox.can_perceive("ocr"):
-        lines += _texts(toolbox.use("ocr", ToolRequest(picture=picture)))
+        lines += _texts(toolbox.call_tool("ocr", ToolRequest(picture=picture)))
     objects: tuple[DetectedObject, ...] = ()
     if toolbox.can_perceive("detect") and not episode.last_call():
-        found = toolbox.use("detect", ToolRequest("object", picture))
+        found = toolbox.call_tool("detect", ToolRequest("object", picture))
         objects = tuple(_objects(picture, _rows(found, "boxes")[:max_objects], toolbox))
     return ImageContext(picture, tuple(lines), objects)
 
@@ -140,7 +140,7 @@ def _entities(part: Picture, toolbox: Toolbox) -> tuple[str, ...]:
     tool = toolbox.tool_of("identical_image_search")
     if tool is None:
         return ()
-    seen = toolbox.use(tool, ToolRequest(picture=part))
+    seen = toolbox.call_tool(tool, ToolRequest(picture=part))
     return tuple(entity_line(hit) for hit in hits_of(seen)[:_MAX_ENTITIES])
 
 

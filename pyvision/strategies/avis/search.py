@@ -348,7 +348,7 @@ class ToolExecutor:
             case "llm_qa":
                 context = "" if not node.findings else node.known
                 request = ToolRequest(plan.query or node.query, options={"context": context, "long": False})
-        seen = self.toolbox.use(tool, request)
+        seen = self.toolbox.call_tool(tool, request)
         result = _result(seen)
         if result.text and plan.action in ("identical_image_search", "image_search"):
             return replace(result, looked_up=request.picture, hits=tuple(hits_of(seen)))

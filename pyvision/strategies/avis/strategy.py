@@ -204,7 +204,7 @@ class Sequential:
         if tool is None or no_picture or self.calls <= 0 or self.episode.last_call():
             return
         self.calls -= 1
-        found = self.executor.toolbox.use(tool, request)
+        found = self.executor.toolbox.call_tool(tool, request)
         self._remember(action, found)
 
     def _remember(self, action: Action, found: Observation) -> None:

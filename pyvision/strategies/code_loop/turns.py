@@ -163,7 +163,7 @@ def _is_figure(output: Output) -> bool:
 
 
 def _figure_parts(figures: list[Figure], episode: Episode) -> list[Part]:
-    named = episode.define(figures)
+    named = episode.define_images(figures)
     views = episode.views("solver", named)
     parts: list[Part] = []
     for name, picture in named:

@@ -160,7 +160,7 @@ class ToolUser(Protocol):
     @property
     def tools(self) -> Mapping[str, object]: ...
 
-    def use(self, tool: str, request: ToolRequest) -> Observation: ...
+    def call_tool(self, tool: str, request: ToolRequest) -> Observation: ...
 
 
 class Services:
@@ -231,7 +231,7 @@ class Services:
         if tool not in self._episode.tools:
             known = ", ".join(self._episode.tools) or "none"
             raise ToolError(f"no tool {tool!r} is set up; there are: {known}")
-        observation = self._episode.use(tool, request)
+        observation = self._episode.call_tool(tool, request)
         if observation.error is not None:
             why = _with_tool_name(tool, observation.error)
             self.failures = [*self.failures, why][:_KEPT]

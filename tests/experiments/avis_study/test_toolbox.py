@@ -9,14 +9,14 @@ from tests.experiments.avis_study.doubles import FakeTool
 
 
 def test_the_output_of_a_tool_is_returned() -> None:
-    observation = StudyToolbox({"vqa": FakeTool("vqa", "red")}).use("vqa", ToolRequest("which colour?"))
+    observation = StudyToolbox({"vqa": FakeTool("vqa", "red")}).call_tool("vqa", ToolRequest("which colour?"))
     assert (observation.text, observation.error) == ("red", None)
 
 
 def test_the_error_of_a_tool_is_returned_not_raised() -> None:
     toolbox = StudyToolbox({"vqa": FakeTool("vqa", fails="it is down")})
-    assert toolbox.use("vqa", ToolRequest("?")).error == "it is down"
-    assert "no tool 'ocr'" in str(toolbox.use("ocr", ToolRequest()).error)
+    assert toolbox.call_tool("vqa", ToolRequest("?")).error == "it is down"
+    assert "no tool 'ocr'" in str(toolbox.call_tool("ocr", ToolRequest()).error)
 
 
 def test_a_button_uses_the_first_available_tool() -> None:
