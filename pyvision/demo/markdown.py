@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from pyvision.demo.maths import mathml
-from pyvision.runs.report.markup import Markup, element, escape, highlight, join
+from pyvision.pages.markup import Markup, element, escape, highlight, join
 from pyvision.text.sanitize import printable
 
 _MAX_CHARS = 20_000  # a longer text is shown as it is

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pyvision.runs.report.markup import Markup, element, join
+from pyvision.pages.markup import Markup, element, join
 
 _MAX_CHARS = 2_000
 _MAX_DEPTH = 40

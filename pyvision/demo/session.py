@@ -20,8 +20,8 @@ from pyvision.errors import ConfigError, PyVisionError
 from pyvision.events import Event, RunEnded
 from pyvision.runs.export import export
 from pyvision.runs.report import read_run, report
-from pyvision.runs.report.markup import shorten
-from pyvision.runs.report.run import write_file
+from pyvision.pages.markup import shorten
+from pyvision.runs.run import write_file
 from pyvision.text.prompts import render
 from pyvision.types import Outcome, Picture, Question, Usage
 from sandbox import Sandbox, SandboxError

@@ -35,8 +35,8 @@ from pyvision.events import (
     RunStarted,
     TextDelta,
 )
-from pyvision.runs.report.markup import Markup, element, escape, highlight, join
-from pyvision.runs.report.run import Names, Turn, pair_figures, turns_of
+from pyvision.pages.markup import Markup, element, escape, highlight, join
+from pyvision.runs.run import Names, Turn, pair_figures, turns_of
 from pyvision.runs.report.turns import event_block, evidence_block, reasoning_block
 from pyvision.text.replies import find_code
 from pyvision.text.sanitize import printable

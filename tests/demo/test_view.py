@@ -12,12 +12,12 @@ from pyvision.events import (
     RunStarted,
     TextDelta,
 )
-from pyvision.runs.report.markup import Markup
+from pyvision.pages.markup import Markup
 from pyvision.trajectory import picture_file
 from pyvision.types import Evidence, Outcome, Picture, Question, Reply, Usage
 from sandbox import CellResult, Stream
 from tests.doubles import figure, picture
-from tests.runs.report.parsed import Page
+from tests.pages.parsed import Page
 
 CODE = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
 

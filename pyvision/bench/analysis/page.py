@@ -24,7 +24,7 @@ from pyvision.bench.analysis.document import (
     Table,
     plain,
 )
-from pyvision.runs.report.markup import Markup, document, element, escape, join
+from pyvision.pages.markup import Markup, document, element, escape, join
 
 _CHOICES = {"all": "all", "wrong": "wrong", "right": "right", "unscored": "unscored"}
 _CODE = re.compile(r"`([^`]+)`")

@@ -38,7 +38,7 @@ def write_sample_pages(
     """
     from pyvision.runs.report import read_run
     from pyvision.runs.report import report as run_report
-    from pyvision.runs.report.run import write_file
+    from pyvision.runs.run import write_file
 
     with Store(folder) as store:
         runs = [store.run_folder(record.sample_id, record.repeat) for record in store.records()]

@@ -112,7 +112,7 @@ def report_run(options: argparse.Namespace) -> int:
 def write_report(folder: Path, path: Path) -> None:
     """Write the page of a run. Raises RunFolderError."""
     from pyvision.runs.report import read_run, report
-    from pyvision.runs.report.run import write_file
+    from pyvision.runs.run import write_file
 
     write_file(path, report(read_run(folder)).encode())
 

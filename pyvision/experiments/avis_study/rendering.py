@@ -10,7 +10,7 @@ from pyvision.experiments.avis_study.log import UsedTool
 from pyvision.experiments.avis_study.sessions import StudyProgress
 from pyvision.experiments.avis_study.toolbox import BUTTONS
 from pyvision.images.fit import FitLimits, fit
-from pyvision.runs.report.markup import Markup, element, join
+from pyvision.pages.markup import Markup, element, join
 from pyvision.types import Picture
 
 _WHOLE, _CROP = FitLimits(side_px=1024), FitLimits(side_px=200)

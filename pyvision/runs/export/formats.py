@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.errors import ConfigError, suggest
-from pyvision.runs.report.run import Run, ending, write_file
+from pyvision.runs.run import Run, ending, write_file
 from pyvision.text.tool_calls import text_of
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Part, Picture, Text, ToolCall

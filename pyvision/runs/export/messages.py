@@ -32,7 +32,7 @@ from pyvision.runs.export.conversations import (
     main_conversation,
 )
 from pyvision.runs.export.formats import Export, as_json, as_lines, facts, openai_part
-from pyvision.runs.report.run import Run
+from pyvision.runs.run import Run
 from pyvision.types import Message, Picture, ToolCall
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pyvision.errors import ToolError
 from pyvision.events import CellRun, ToolRun
 from pyvision.runs.export.formats import Export, as_json, facts
 from pyvision.runs.replay.rerun import RecordedTools
-from pyvision.runs.report.run import Run, Turn, ending, pair_figures
+from pyvision.runs.run import Run, Turn, ending, pair_figures
 from pyvision.strategies.vdebugger.execution import FUNCTIONS, Services
 from pyvision.text.replies import find_thought
 from pyvision.text.sanitize import printable

@@ -32,7 +32,7 @@ from pyvision.runs.export.conversations import (
     is_interpreter,
 )
 from pyvision.runs.export.formats import Export, as_json, as_lines, facts, picture_files, with_placeholders
-from pyvision.runs.report.run import Run
+from pyvision.runs.run import Run
 from pyvision.trajectory import picture_file
 from pyvision.types import Message
 

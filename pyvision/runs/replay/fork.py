@@ -23,7 +23,7 @@ from pyvision.agent.strategy import with_options
 from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import ImageDefined, ModelCall
-from pyvision.runs.report.run import Run
+from pyvision.runs.run import Run
 from pyvision.solve import STRATEGIES, prepare
 from pyvision.text.replies import find_code, find_thought
 from pyvision.tools.registry import read_choice

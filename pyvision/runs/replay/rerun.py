@@ -17,7 +17,7 @@ from pyvision.events import CellRun, Event, ToolRun
 from pyvision.images.read import decode
 from pyvision.runs.replay.comparison import CellDifference, difference
 from pyvision.runs.replay.fork import Fork, policy_of, with_figures
-from pyvision.runs.report.run import Names, Run, pair_figures
+from pyvision.runs.run import Names, Run, pair_figures
 from pyvision.solve import offer_offline_modules
 from pyvision.tools.cell_functions import CALLS, host_functions
 from pyvision.types import Observation, ToolRequest

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyvision.events import Event, ModelCall, Note, RunEnded, RunStarted
 from pyvision.runs.report.graph_drawing import SIGN, draw
-from pyvision.runs.report.markup import Markup, document, element, join
+from pyvision.pages.markup import Markup, document, element, join
 from pyvision.strategies.bdog.graphs import Graph, difference, read_graph
 from pyvision.trajectory import CONFIG, read_trajectory
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pyvision.events import ImageDefined, ModelCall
 from pyvision.runs.report.crops import CropFinder
 from pyvision.runs.report.figures import Figures, PageImages
-from pyvision.runs.report.markup import Markup, count, document, element, join, shorten
+from pyvision.pages.markup import Markup, count, document, element, join, shorten
 from pyvision.runs.report.notes import search_path
 from pyvision.runs.report.rounds import round_list
-from pyvision.runs.report.run import Run, Turn, as_picture, ending, pair_figures
+from pyvision.runs.run import Run, Turn, as_picture, ending, pair_figures
 from pyvision.runs.report.turns import answer_block, error_block, evidence_block, format_tokens, turn_section
 from pyvision.types import Picture
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from pyvision.events import Event, Note
 from pyvision.runs.report.crops import Crop, clip_box
-from pyvision.runs.report.markup import Markup, count, element, fold, join
+from pyvision.pages.markup import Markup, count, element, fold, join
 from pyvision.types import Picture
 
 _VERDICTS = {"right": "right", "wrong": "wrong", "unclear": "no verdict"}

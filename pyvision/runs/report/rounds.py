@@ -8,7 +8,7 @@ from itertools import pairwise
 from pyvision.events import Event
 from pyvision.runs.report.debates import DebateRecord, record
 from pyvision.runs.report.graph_drawing import SIGN
-from pyvision.runs.report.markup import Markup, element, join
+from pyvision.pages.markup import Markup, element, join
 from pyvision.runs.report.notes import ENDINGS
 from pyvision.strategies.bdog.graphs import Changed, GraphDifference, difference
 from pyvision.strategies.bdog.graphs.graph import ChangeKind

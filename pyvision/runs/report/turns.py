@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ToolRun
 from pyvision.runs.report.crops import Crop, clip_box, collect_boxes
-from pyvision.runs.report.markup import Markup, count, element, fold, highlight, join, shorten
+from pyvision.pages.markup import Markup, count, element, fold, highlight, join, shorten
 from pyvision.runs.report.notes import plain_note, render_note
 from pyvision.runs.report.programs import boxes_found
-from pyvision.runs.report.run import Names, Turn, as_picture, pair_figures
+from pyvision.runs.run import Names, Turn, as_picture, pair_figures
 from pyvision.text.replies import find_thought
 from pyvision.text.tool_calls import render_reply
 from pyvision.types import Message, Outcome, Picture, Text, ToolCall, ToolRequest

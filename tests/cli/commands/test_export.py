@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.runs.report.runs import simple_events, written
+from tests.runs.runs import simple_events, written
 
 
 def test_a_format_has_a_folder_of_its_own_in_that_of_the_run(tmp_path: Path, command: Command) -> None:

@@ -11,7 +11,7 @@ from pyvision.events import CellRun, Event
 from sandbox import CellResult, Stream
 from tests.cli.conftest import Command
 from tests.doubles import png
-from tests.runs.report.runs import simple_events, written
+from tests.runs.runs import simple_events, written
 
 pytestmark = pytest.mark.usefixtures("needs_isolation")
 

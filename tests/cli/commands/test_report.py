@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cli.conftest import Command
-from tests.runs.report.runs import simple_events, written
+from tests.runs.runs import simple_events, written
 
 
 def test_the_path_of_the_page_in_the_folder_of_the_run_is_printed(tmp_path: Path, command: Command) -> None:

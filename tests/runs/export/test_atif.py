@@ -15,7 +15,7 @@ from pyvision.events import CellRun, Event, ModelCall, ToolRun
 from pyvision.runs.export import export
 from sandbox import CellResult, Stream
 from tests.doubles import picture
-from tests.runs.report.runs import eventful_events, recorded, simple_events, tool_events
+from tests.runs.runs import eventful_events, recorded, simple_events, tool_events
 
 
 class Strict(BaseModel):

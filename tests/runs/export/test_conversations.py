@@ -10,7 +10,7 @@ from pyvision.runs.export.conversations import (
     main_conversation,
 )
 from pyvision.types import Message, Text
-from tests.runs.report.runs import assistant, eventful_events, simple_events, user
+from tests.runs.runs import assistant, eventful_events, simple_events, user
 
 
 def replies(events: tuple[Event, ...]) -> list[ModelCall]:

@@ -15,7 +15,7 @@ from pyvision.errors import RunFolderError
 from pyvision.events import Event
 from pyvision.runs.export import export
 from pyvision.runs.export.messages import read_messages
-from tests.runs.report.runs import eventful_events, recorded, simple_events
+from tests.runs.runs import eventful_events, recorded, simple_events
 
 KEYS = (
     "format",

@@ -17,7 +17,7 @@ from pyvision.strategies.vdebugger.execution import call_cell, setup_cell
 from pyvision.types import Observation, Reply, ToolRequest
 from sandbox import CellError, CellResult, Figure, Region, Stream
 from tests.doubles import picture
-from tests.runs.report.runs import eventful_events, recorded, simple_events
+from tests.runs.runs import eventful_events, recorded, simple_events
 
 
 def exported(folder: Path, events: tuple[Event, ...]) -> tuple[Path, Any]:

@@ -19,7 +19,7 @@ from pyvision.events import Event, ModelCall
 from pyvision.runs.export import export
 from pyvision.runs.export.training import verl_rows
 from pyvision.types import Text
-from tests.runs.report.runs import eventful_events, recorded, simple_events, user
+from tests.runs.runs import eventful_events, recorded, simple_events, user
 
 RUNS = pytest.mark.parametrize("events", [simple_events(), eventful_events()], ids=["simple", "eventful"])
 

@@ -11,7 +11,7 @@ import pytest
 
 from pyvision.events import Event
 from pyvision.runs.export import export
-from tests.runs.report.runs import eventful_events, recorded, simple_events
+from tests.runs.runs import eventful_events, recorded, simple_events
 
 
 def exported(folder: Path, events: tuple[Event, ...]) -> list[dict[str, Any]]:

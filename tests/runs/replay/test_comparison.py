@@ -4,7 +4,7 @@ import pytest
 
 from pyvision.runs.replay.comparison import difference
 from sandbox import CellError, CellResult, Figure, Omitted, Stream
-from tests.runs.report.runs import figure, noise
+from tests.runs.runs import figure, noise
 
 SAME = CellResult("ok", (Stream("stdout", "one\ntwo\n"), figure(noise()), Stream("result", "3")), seconds=1.0)
 

@@ -23,14 +23,14 @@ from pyvision.runs.replay.fork import (
     tools_of,
     with_figures,
 )
-from pyvision.runs.report.run import Run
+from pyvision.runs.run import Run
 from pyvision.solve import solve
 from pyvision.strategies.avis import Avis
 from pyvision.text.replies import find_code
 from pyvision.types import Question
 from sandbox import CellResult, Stream
 from tests.doubles import CannedSandbox, figure, picture
-from tests.runs.report.runs import CODE, CONFIG, recorded, simple_events, tool_events
+from tests.runs.runs import CODE, CONFIG, recorded, simple_events, tool_events
 
 ANSWER = "<answer>\n\\boxed{7}\n</answer>"
 

@@ -11,7 +11,7 @@ from pyvision.runs.replay import rerun
 from pyvision.runs.replay.rerun import rerun_cells
 from sandbox import CellResult, Figure, Stream
 from tests.doubles import CannedSandbox
-from tests.runs.report.runs import figure, noise, picture, recorded, simple_events
+from tests.runs.runs import figure, noise, picture, recorded, simple_events
 
 pytestmark = pytest.mark.usefixtures("needs_isolation")
 

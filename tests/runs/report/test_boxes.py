@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from pyvision.runs.report.crops import Crop, collect_boxes
-from tests.runs.report.runs import noise, picture
+from tests.runs.runs import noise, picture
 
 PICTURES = {"image_clue_0": picture(noise(120, 90))}
 

@@ -5,7 +5,7 @@ from PIL import Image
 
 from pyvision.runs.report.crops import Crop, CropFinder
 from pyvision.types import Picture
-from tests.runs.report.runs import noise, picture
+from tests.runs.runs import noise, picture
 
 WHOLE = noise(160, 120)
 

@@ -15,7 +15,7 @@ from pyvision.runs.report.graph_drawing import INK, Rectangle, arrange, draw
 from pyvision.runs.report.rounds import round_list
 from pyvision.strategies.bdog.graphs import Edge, Graph, GraphNode, difference
 from pyvision.strategies.bdog.graphs.graph import ChangeKind
-from tests.runs.report.parsed import Page
+from tests.pages.parsed import Page
 from tests.strategies.bdog.graphs import any_graphs, graph
 from tests.strategies.bdog.runs import BLUEPRINT, events_of
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pyvision.runs.report.figures import PageImages, reduce_image
 from pyvision.types import Picture
-from tests.runs.report.runs import noise, picture, random_picture
+from tests.runs.runs import noise, picture, random_picture
 
 
 def test_an_image_that_fits_is_shown_with_its_own_bytes() -> None:

@@ -14,8 +14,8 @@ from pyvision.text.sanitize import printable
 from pyvision.types import Message, Outcome, Question, Reply, Text, Usage
 from sandbox import CellError, CellResult, Figure, Omitted, Stream
 from tests.payloads import PAYLOADS
-from tests.runs.report.parsed import Page
-from tests.runs.report.runs import figure, noise, picture, recorded
+from tests.pages.parsed import Page
+from tests.runs.runs import figure, noise, picture, recorded
 
 
 def events(text: str) -> Iterator[Event]:

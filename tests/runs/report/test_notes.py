@@ -4,7 +4,7 @@ import pytest
 
 from pyvision.events import Note
 from pyvision.runs.report.notes import render_note
-from tests.runs.report.parsed import Page
+from tests.pages.parsed import Page
 
 
 def test_any_note_is_shown_with_all_its_values() -> None:

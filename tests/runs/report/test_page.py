@@ -14,8 +14,8 @@ from pyvision.events import CellRun, ModelCall, RunEnded, RunStarted, Sent
 from pyvision.runs.report import report
 from pyvision.types import Evidence, Outcome
 from sandbox import CellResult, Stream
-from tests.runs.report.parsed import Page
-from tests.runs.report.runs import eventful_events, figure, noise, recorded, simple_events, tool_events
+from tests.pages.parsed import Page
+from tests.runs.runs import eventful_events, figure, noise, recorded, simple_events, tool_events
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from PIL import Image
 from pyvision.errors import ImageError
 from pyvision.runs.report.crops import pixels_of
 from pyvision.types import Picture
-from tests.runs.report.runs import noise, picture
+from tests.runs.runs import noise, picture
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "1", "P"])

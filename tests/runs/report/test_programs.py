@@ -10,7 +10,7 @@ from pyvision.events import Note
 from pyvision.runs.report.notes import render_note
 from pyvision.runs.report.programs import boxes_found, values_by_line
 from tests.doubles import picture
-from tests.runs.report.parsed import Page
+from tests.pages.parsed import Page
 
 PROGRAM = "def execute_command(image) -> str:\n    return '<b>' + image"
 START = PROGRAM.index("'<b>'")

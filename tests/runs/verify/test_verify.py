@@ -12,13 +12,13 @@ from pyvision.cli.main import main
 from pyvision.errors import ConfigError
 from pyvision.events import RunEnded
 from pyvision.images.pixels import pixels
-from pyvision.runs.report.run import Run
+from pyvision.runs.run import Run
 from pyvision.runs.verify import verify
 from pyvision.runs.verify.verify import is_same_answer, regions_of
 from pyvision.types import Evidence, Message, Picture, Reply, Restart, Sampling
 from sandbox import CellResult, Region
 from tests.doubles import CannedSandbox
-from tests.runs.report.runs import figure, noise, picture, recorded, simple_events
+from tests.runs.runs import figure, noise, picture, recorded, simple_events
 
 BOX = (20.0, 30.0, 60.0, 50.0)
 CITED = (Evidence("image_clue_0", BOX),)

@@ -8,14 +8,14 @@ from pyvision.agent.task import Task
 from pyvision.errors import RunFolderError
 from pyvision.events import CellRun, Event, Note, RunEnded
 from pyvision.models.scripted import Scripted
-from pyvision.runs.report.run import Names, pair_figures, read_run, turns_of
+from pyvision.runs.run import Names, pair_figures, read_run, turns_of
 from pyvision.solve import solve
 from pyvision.strategies.avis import Avis
 from pyvision.tools.perception.model import vqa
 from pyvision.types import Model, Question
 from sandbox import CellResult
 from tests.doubles import CannedSandbox
-from tests.runs.report.runs import (
+from tests.runs.runs import (
     eventful_events,
     figure,
     noise,

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pyvision.runs.report.markup import Markup, element, escape, join
+from pyvision.pages.markup import Markup, element, escape, join
 from pyvision.text.sanitize import printable
-from tests.runs.report.parsed import Page
+from tests.pages.parsed import Page
 
 
 @given(some.text())
