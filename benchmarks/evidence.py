@@ -25,7 +25,7 @@ from typing import Any
 
 from pyvision.bench.samples import Sample
 from pyvision.bench.synthetic.registry import generate
-from pyvision.runs.report import read_run
+from pyvision.runs.run import read_run
 from pyvision.runs.verify import Verification, verify
 from pyvision.solve import open_recorder, prepare, solve
 from pyvision.types import Message, Reply, Restart, Sampling

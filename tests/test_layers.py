@@ -29,7 +29,7 @@ LAYERS = (  # top to bottom; a module belongs to its longest entry
     ("offline",),
     ("models", "tools"),
     ("trajectory",),
-    ("config", "text", "images"),
+    ("config", "text", "images", "pages"),
     ("types", "events", "errors"),
 )
 BUILDS = "pyvision.models.factory"  # the one module that reaches up, out of its package, to `offline`

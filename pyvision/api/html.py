@@ -11,8 +11,8 @@ from pathlib import Path
 from pyvision.errors import FormatError
 from pyvision.events import CellRun, Event, RunEnded, RunStarted
 from pyvision.images.fit import FitLimits, fit
-from pyvision.runs.report.figures import data_url
 from pyvision.pages.markup import Markup, count, element, join
+from pyvision.runs.report.figures import data_url
 from pyvision.runs.run import Turn, as_picture, turns_of
 from pyvision.text.replies import find_code, find_thought
 from pyvision.types import Outcome, Picture, Question

@@ -25,7 +25,9 @@ MOVED = {
     "pyvision.prompts": "pyvision.text.prompts",
     "pyvision.replay": "pyvision.runs.replay",
     "pyvision.replies": "pyvision.text.replies",
-    "pyvision.report": "pyvision.runs.report",
+    "pyvision.report.markup": "pyvision.pages.markup",
+    "pyvision.report.run": "pyvision.runs.run",
+    "pyvision.report": "pyvision.runs.report",  # after the modules that it has lost
     "pyvision.tools.cells": "pyvision.tools.cell_functions",
     "pyvision.tools.index": "pyvision.tools.retrieval",
     "pyvision.tools.table": "pyvision.tools.registry",

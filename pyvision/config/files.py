@@ -91,6 +91,13 @@ def replace_atomic(path: Path) -> Iterator[Path]:
         raise
 
 
+def write_file(path: Path, data: bytes, way_out: str = "choose another place with --out") -> None:
+    """Write a file atomically, replacing an existing one. Raises RunFolderError."""
+    with explain_os_errors(path, way_out):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, data)
+
+
 @contextmanager
 def explain_os_errors(path: Path, way_out: str = _WAY_OUT) -> Iterator[None]:
     """Turn the OSError of a path in this block into a RunFolderError that names the path and the way out."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pyvision.demo.markdown import render_line, render_markdown
 from pyvision.events import CellRun, ModelCall, RunEnded
+from pyvision.pages.markup import Markup, count, element, fold, shorten
 from pyvision.runs.report.crops import Crop
 from pyvision.runs.report.figures import draw_map
-from pyvision.pages.markup import Markup, count, element, fold, shorten
-from pyvision.runs.run import Names, ending
 from pyvision.runs.report.turns import error_block, output_block
+from pyvision.runs.run import Names, ending
 from pyvision.text.replies import find_thought
 from pyvision.trajectory import picture_file
 from pyvision.types import Outcome, Picture

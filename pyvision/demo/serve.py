@@ -10,18 +10,18 @@ from pathlib import Path
 
 from pyvision.agent.budget import Limits
 from pyvision.config.files import explain_os_errors
-from pyvision.pages.server import PageServer
 from pyvision.demo.actions import Actions
 from pyvision.demo.files import FILES, serve_files
 from pyvision.demo.session_registry import SessionRegistry
 from pyvision.demo.settings import Settings, UploadLimits
 from pyvision.errors import ConfigError
 from pyvision.pages.markup import highlight, token_styles
+from pyvision.pages.server import PageServer
 from pyvision.solve import offer_offline_modules
 from sandbox import Policy, Sandbox
 
 _HERE = Path(__file__).parent
-_BLOCKS = _HERE.parent / "runs" / "report" / "blocks.css"
+_BLOCKS = _HERE.parent / "pages" / "blocks.css"
 
 
 @dataclass(frozen=True, slots=True)

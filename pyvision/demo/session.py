@@ -14,14 +14,15 @@ from typing import Any
 
 from pyvision.agent.pump import batches
 from pyvision.agent.task import Task
+from pyvision.config.files import write_file
 from pyvision.conversation import Conversation
 from pyvision.demo.view import DOWNLOADS, ChatView, Parts
 from pyvision.errors import ConfigError, PyVisionError
 from pyvision.events import Event, RunEnded
-from pyvision.runs.export import export
-from pyvision.runs.report import read_run, report
 from pyvision.pages.markup import shorten
-from pyvision.runs.run import write_file
+from pyvision.runs.export import export
+from pyvision.runs.report import report
+from pyvision.runs.run import read_run
 from pyvision.text.prompts import render
 from pyvision.types import Outcome, Picture, Question, Usage
 from sandbox import Sandbox, SandboxError

@@ -36,8 +36,8 @@ from pyvision.events import (
     TextDelta,
 )
 from pyvision.pages.markup import Markup, element, escape, highlight, join
-from pyvision.runs.run import Names, Turn, pair_figures, turns_of
 from pyvision.runs.report.turns import event_block, evidence_block, reasoning_block
+from pyvision.runs.run import Names, Turn, pair_figures, turns_of
 from pyvision.text.replies import find_code
 from pyvision.text.sanitize import printable
 from pyvision.text.tool_calls import render_reply

@@ -1,4 +1,4 @@
-"""A recorded run as reports and exports need it: events grouped into turns, figures with their names, how it ended."""
+"""A recorded run, as all that is done with it needs it: its turns, its figures with their names, how it ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from pyvision.config.files import explain_os_errors, write_atomic
 from pyvision.errors import EndReason, RunFolderError, reason
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, RunEnded, RunStarted
 from pyvision.trajectory import CONFIG, read_trajectory
@@ -163,13 +162,6 @@ def pair_figures(events: Sequence[Event]) -> Iterator[tuple[CellRun, Names]]:
 def as_picture(figure: Figure) -> Picture:
     """A figure of a cell as an image, with the bytes that the cell produced."""
     return Picture(figure.data, figure.mime, figure.width, figure.height)
-
-
-def write_file(path: Path, data: bytes, way_out: str = "choose another place with --out") -> None:
-    """Write a file atomically, replacing an existing one. Raises RunFolderError."""
-    with explain_os_errors(path, way_out):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, data)
 
 
 def _names_after(events: Sequence[Event]) -> Iterator[tuple[str, Picture] | None]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from pyvision.types import Message, Text
 
 def import_old(name: str) -> object:
     sys.modules.pop(name, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import_module(name.rpartition(".")[0])  # which may have moved too, with a warning of its own
     return import_module(name)
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from pyvision.demo.markdown import render_line, render_markdown
 from pyvision.demo.maths import mathml
-from tests.payloads import PAYLOADS
 from tests.pages.parsed import Page
+from tests.payloads import PAYLOADS
 
 PROSE = "p ul ol li strong em code pre a table thead tbody tr th td hr br blockquote s div span"
 FORMULAS = "math mrow mi mn mo mtext mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd mspace"

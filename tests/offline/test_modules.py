@@ -14,8 +14,7 @@ from pyvision.models.scripted import Scripted
 from pyvision.offline.plans import MODULES
 from pyvision.runs.export import export
 from pyvision.runs.replay import rerun
-from pyvision.runs.report import read_run
-from pyvision.runs.run import Run
+from pyvision.runs.run import Run, read_run
 from sandbox import Policy
 
 PICTURE = Path(__file__).parents[2] / "examples" / "circles.png"

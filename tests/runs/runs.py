@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, RunEnded, RunStarted, Sent
-from pyvision.runs.report import Run, read_run
+from pyvision.runs.run import Run, read_run
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Message, Outcome, Picture, Question, Reply, Text, Usage
 from sandbox import CellError, CellResult, Figure, Omitted, Stream

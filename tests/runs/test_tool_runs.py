@@ -16,7 +16,8 @@ from pyvision.runs.export import export
 from pyvision.runs.export.messages import read_messages
 from pyvision.runs.export.training import verl_rows
 from pyvision.runs.replay import Fork, fork_task, rerun
-from pyvision.runs.report import Run, read_run, report
+from pyvision.runs.report import report
+from pyvision.runs.run import Run, read_run
 from pyvision.solve import configure, open_recorder, prepare, solve
 from pyvision.types import Outcome
 from sandbox import CellError, CellResult

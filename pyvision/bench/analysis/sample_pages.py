@@ -36,9 +36,9 @@ def write_sample_pages(
     Returns how many were written; `tell` gets a line for each trajectory that cannot be read. Raises RunFolderError if
     a report cannot be written.
     """
-    from pyvision.runs.report import read_run
+    from pyvision.config.files import write_file
     from pyvision.runs.report import report as run_report
-    from pyvision.runs.run import write_file
+    from pyvision.runs.run import read_run
 
     with Store(folder) as store:
         runs = [store.run_folder(record.sample_id, record.repeat) for record in store.records()]

@@ -350,7 +350,7 @@ def _write_plots(document: Document, folder: Path) -> None:
 
 
 def _write(file: Path, data: bytes) -> None:
-    from pyvision.runs.run import write_file
+    from pyvision.config.files import write_file
 
     write_file(file, data, "choose another path")
     _tell(f"wrote {file}")

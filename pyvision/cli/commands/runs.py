@@ -13,7 +13,7 @@ from pyvision.errors import ConfigError, reason
 
 if TYPE_CHECKING:
     from pyvision.runs.replay import Fork, Rerun
-    from pyvision.runs.report import Run
+    from pyvision.runs.run import Run
     from pyvision.types import Picture
     from sandbox import CellResult
 
@@ -111,8 +111,9 @@ def report_run(options: argparse.Namespace) -> int:
 
 def write_report(folder: Path, path: Path) -> None:
     """Write the page of a run. Raises RunFolderError."""
-    from pyvision.runs.report import read_run, report
-    from pyvision.runs.run import write_file
+    from pyvision.config.files import write_file
+    from pyvision.runs.report import report
+    from pyvision.runs.run import read_run
 
     write_file(path, report(read_run(folder)).encode())
 
@@ -130,7 +131,7 @@ def open_report(folder: Path, path: Path) -> int:
 
 def replay_run(options: argparse.Namespace) -> int:
     """Replay or fork; returns the exit code."""
-    from pyvision.runs.report import read_run
+    from pyvision.runs.run import read_run
 
     recorded = read_run(find_recorded_run(options))
     return _replay(recorded, options) if options.turn is None else _fork(recorded, options)
@@ -139,7 +140,7 @@ def replay_run(options: argparse.Namespace) -> int:
 def export_run(options: argparse.Namespace) -> int:
     """Write the files; returns the exit code."""
     from pyvision.runs.export import export
-    from pyvision.runs.report import read_run
+    from pyvision.runs.run import read_run
 
     run_dir = find_recorded_run(options)
     folder = options.out or run_dir / "exports" / options.to

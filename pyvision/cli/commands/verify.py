@@ -40,7 +40,7 @@ def add_verify(commands: argparse._SubParsersAction[Any]) -> None:
 def verify_run(options: argparse.Namespace) -> int:
     """Ask three times and print what changed; returns the exit code."""
     from pyvision.cli.commands.run import exit_code
-    from pyvision.runs.report import read_run
+    from pyvision.runs.run import read_run
     from pyvision.runs.verify import verify
     from pyvision.text.sanitize import printable
 

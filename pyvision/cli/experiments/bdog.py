@@ -64,8 +64,8 @@ def statistics(options: argparse.Namespace) -> int:
 
 def draw(options: argparse.Namespace) -> int:
     """Write the page and print where it is; returns the exit code."""
+    from pyvision.config.files import write_file
     from pyvision.runs.report.debates import page, read_record
-    from pyvision.runs.run import write_file
 
     path = options.out or options.run / "graphs.html"
     write_file(path, page(read_record(options.run)).encode(errors="replace"))

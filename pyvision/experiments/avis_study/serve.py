@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyvision.bench.samples import Sample
-from pyvision.pages.server import PageServer
 from pyvision.experiments.avis_study.log import Log, list_answered, read_log
 from pyvision.experiments.avis_study.sessions import TabRegistry, TaskQueue
 from pyvision.experiments.avis_study.toolbox import StudyToolbox
+from pyvision.pages.server import PageServer
 
 _STYLE = Path(__file__).parent / "study.css"
 

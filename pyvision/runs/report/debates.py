@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.events import Event, ModelCall, Note, RunEnded, RunStarted
-from pyvision.runs.report.graph_drawing import SIGN, draw
 from pyvision.pages.markup import Markup, document, element, join
+from pyvision.runs.report.graph_drawing import SIGN, draw
 from pyvision.strategies.bdog.graphs import Graph, difference, read_graph
 from pyvision.trajectory import CONFIG, read_trajectory
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pyvision.errors import ImageError
 from pyvision.images.fit import FitLimits, fit
 from pyvision.images.pixels import file_hash
-from pyvision.runs.report.crops import Crop, CropFinder
 from pyvision.pages.markup import Markup, count, element
+from pyvision.runs.report.crops import Crop, CropFinder
 from pyvision.types import Picture
 
 PAGE_BYTES = 21_000_000  # for the images of one page: 28 MB as base64

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyvision.events import Event, Note
-from pyvision.runs.report.debates import graph_note, round_note
 from pyvision.pages.markup import Markup, count, element, fold, join, shorten
+from pyvision.runs.report.debates import graph_note, round_note
 from pyvision.runs.report.programs import program_note, refinement_note, verdict_note
 
 Renderer = Callable[

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyvision.events import ImageDefined, ModelCall
+from pyvision.pages.markup import Markup, count, document, element, join, shorten
 from pyvision.runs.report.crops import CropFinder
 from pyvision.runs.report.figures import Figures, PageImages
-from pyvision.pages.markup import Markup, count, document, element, join, shorten
 from pyvision.runs.report.notes import search_path
 from pyvision.runs.report.rounds import round_list
-from pyvision.runs.run import Run, Turn, as_picture, ending, pair_figures
 from pyvision.runs.report.turns import answer_block, error_block, evidence_block, format_tokens, turn_section
+from pyvision.runs.run import Run, Turn, as_picture, ending, pair_figures
 from pyvision.types import Picture
 
 _TITLE_CHARS = 80

@@ -13,8 +13,8 @@ from difflib import unified_diff
 from typing import Any
 
 from pyvision.events import Event, Note
-from pyvision.runs.report.crops import Crop, clip_box
 from pyvision.pages.markup import Markup, count, element, fold, join
+from pyvision.runs.report.crops import Crop, clip_box
 from pyvision.types import Picture
 
 _VERDICTS = {"right": "right", "wrong": "wrong", "unclear": "no verdict"}

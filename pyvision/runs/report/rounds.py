@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from pyvision.events import Event
+from pyvision.pages.markup import Markup, element, join
 from pyvision.runs.report.debates import DebateRecord, record
 from pyvision.runs.report.graph_drawing import SIGN
-from pyvision.pages.markup import Markup, element, join
 from pyvision.runs.report.notes import ENDINGS
 from pyvision.strategies.bdog.graphs import Changed, GraphDifference, difference
 from pyvision.strategies.bdog.graphs.graph import ChangeKind

@@ -12,8 +12,8 @@ from dataclasses import asdict
 from typing import Any, Protocol
 
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ToolRun
-from pyvision.runs.report.crops import Crop, clip_box, collect_boxes
 from pyvision.pages.markup import Markup, count, element, fold, highlight, join, shorten
+from pyvision.runs.report.crops import Crop, clip_box, collect_boxes
 from pyvision.runs.report.notes import plain_note, render_note
 from pyvision.runs.report.programs import boxes_found
 from pyvision.runs.run import Names, Turn, as_picture, pair_figures

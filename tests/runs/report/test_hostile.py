@@ -13,8 +13,8 @@ from pyvision.runs.report import report
 from pyvision.text.sanitize import printable
 from pyvision.types import Message, Outcome, Question, Reply, Text, Usage
 from sandbox import CellError, CellResult, Figure, Omitted, Stream
-from tests.payloads import PAYLOADS
 from tests.pages.parsed import Page
+from tests.payloads import PAYLOADS
 from tests.runs.runs import figure, noise, picture, recorded
 
 

@@ -7,12 +7,12 @@ from pyvision.events import ImageDefined, ModelCall, Note, ToolRun
 from pyvision.runs.report import report
 from pyvision.runs.report.crops import CropFinder
 from pyvision.runs.report.figures import Figures, PageImages
-from pyvision.runs.run import read_run
 from pyvision.runs.report.turns import tool_block
+from pyvision.runs.run import read_run
 from pyvision.types import Message, Observation, Reply, Source, Text, ToolRequest
 from tests.doubles import picture
-from tests.payloads import PAYLOADS
 from tests.pages.parsed import Page
+from tests.payloads import PAYLOADS
 from tests.runs.runs import recorded, simple_events
 from tests.strategies.bdog.runs import write_run
 
