@@ -13,8 +13,7 @@ from pyvision.errors import ConfigError
 from pyvision.events import RunEnded
 from pyvision.images.pixels import pixels
 from pyvision.runs.run import Run
-from pyvision.runs.verify import verify
-from pyvision.runs.verify.verify import is_same_answer, regions_of
+from pyvision.runs.verify import is_same_answer, regions_of, verify
 from pyvision.types import Evidence, Message, Picture, Reply, Restart, Sampling
 from sandbox import CellResult, Region
 from tests.doubles import CannedSandbox
