@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sandbox import CellResult
 
 _DIFFERS = 3
+_FILES = (".ipynb", ".json", ".jsonl")
 _FORMATS = "ipynb, messages, pyvision, sharegpt, swift, verl or atif"
 _REPLAY = """\
 Run the cells of a recorded run again, or continue the run from one of its turns.
@@ -144,6 +145,8 @@ def export_run(options: argparse.Namespace) -> int:
 
     run_dir = find_recorded_run(options)
     folder = options.out or run_dir / "exports" / options.to
+    if folder.suffix in _FILES and not folder.is_dir():
+        raise ConfigError(f"{str(folder)!r} names a file; give a folder: --out {folder.with_suffix('')}")
     print(export(read_run(run_dir), options.to, folder))  # noqa: T201 - what the command is for
     return 0
 

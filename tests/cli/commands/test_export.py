@@ -33,6 +33,10 @@ def test_out_names_another_folder(tmp_path: Path, command: Command) -> None:
             "known formats are ipynb, messages, pyvision, sharegpt, swift, verl, atif",
         ),
         (("run",), "--to"),
+        (
+            ("run", "--to", "ipynb", "--out", "look.ipynb"),
+            "'look.ipynb' names a file; give a folder: --out look",
+        ),
         (("nowhere", "--to", "atif"), "no run matches 'nowhere'"),
     ],
 )
