@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast
 from urllib.parse import urlsplit
@@ -45,42 +46,12 @@ Images: TypeAlias = "ImageSource | Iterable[ImageSource]"
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 
-def _code_loop() -> Strategy:
-    from pyvision.strategies.code_loop import CodeLoop
-
-    return CodeLoop()
-
-
-def _direct() -> Strategy:
-    from pyvision.strategies.direct import Direct
-
-    return Direct()
-
-
-def _bdog() -> Strategy:
-    from pyvision.strategies.bdog import Bdog
-
-    return Bdog()
-
-
-def _avis() -> Strategy:
-    from pyvision.strategies.avis import Avis
-
-    return Avis()
-
-
-def _vdebugger() -> Strategy:
-    from pyvision.strategies.vdebugger import VDebugger
-
-    return VDebugger()
-
-
-STRATEGIES: Mapping[str, Callable[[], Strategy]] = {  # each is imported when it is chosen
-    "code_loop": _code_loop,
-    "direct": _direct,
-    "bdog": _bdog,
-    "avis": _avis,
-    "vdebugger": _vdebugger,
+STRATEGIES: Mapping[str, str] = {  # MODULE.CLASS in pyvision.strategies, imported when it is chosen
+    "code_loop": "code_loop.CodeLoop",
+    "direct": "direct.Direct",
+    "bdog": "bdog.Bdog",
+    "avis": "avis.Avis",
+    "vdebugger": "vdebugger.VDebugger",
 }
 
 
@@ -130,7 +101,8 @@ def configure(  # noqa: PLR0913 - each is one thing that a person may choose
     _check_type(Mapping, roles=roles, tools=tools, options=options)
     _check_type(Limits, limits=limits)
     _check_type(Policy, policy=policy)
-    chosen = _offering(with_options(_strategy(strategy), options or {}), tools or {})
+    chosen = find_strategy(strategy) if isinstance(strategy, str) else strategy
+    chosen = _offering(with_options(chosen, options or {}), tools or {})
     resolved_models = _resolve_roles(chosen.roles, resolve_model(model, config), roles or {})
     is_offline = resolved_models[DEFAULT_ROLE].is_offline
     limits, policy = limits or Limits(), policy or Policy()
@@ -165,6 +137,15 @@ def configure(  # noqa: PLR0913 - each is one thing that a person may choose
         ),
         resolved_models=tuple(resolved_models.values()),
     )
+
+
+def find_strategy(name: str) -> Strategy:
+    """The strategy of this name, with its default options. Raises ConfigError."""
+    if name not in STRATEGIES:
+        raise ConfigError(f"unknown strategy {name!r}; {suggest(name, STRATEGIES, 'known strategies are')}")
+    module, _, kind = STRATEGIES[name].partition(".")
+    made: Strategy = getattr(import_module(f"pyvision.strategies.{module}"), kind)()
+    return made
 
 
 def read_question(text: str, images: Images) -> tuple[Question, tuple[str, ...]]:
@@ -268,15 +249,6 @@ def open_recorder(task: Task, out: str | Path | None) -> Iterator[Callable[[Even
         return
     with TrajectoryWriter(Path(out), task.config.to_dict(), secrets=task.secrets) as trajectory:
         yield trajectory.write
-
-
-def _strategy(strategy: str | Strategy) -> Strategy:
-    if not isinstance(strategy, str):
-        return strategy
-    if strategy not in STRATEGIES:
-        hint = suggest(strategy, STRATEGIES, "known strategies are")
-        raise ConfigError(f"unknown strategy {strategy!r}; {hint}")
-    return STRATEGIES[strategy]()
 
 
 def _offering(strategy: Strategy, tools: Mapping[str, object]) -> Strategy:

@@ -19,7 +19,7 @@ from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError, ImageError
 from pyvision.images.read import decode
 from pyvision.models.factory import ResolvedModel, build, resolve_model
-from pyvision.solve import STRATEGIES, configure
+from pyvision.solve import STRATEGIES, configure, find_strategy
 from pyvision.text.sanitize import shorten
 from pyvision.types import Picture
 
@@ -155,7 +155,7 @@ def _parse_options(text: str) -> dict[str, str]:
 
 def _refuse_files(strategy: str, options: Mapping[str, str]) -> None:
     """Raises ConfigError for an option that names a file: visitors must not read files of the server."""
-    files = {field.name for field in fields(STRATEGIES[strategy]()) if "Path" in str(field.type)}  # type: ignore[arg-type]  # every strategy is a dataclass
+    files = {field.name for field in fields(find_strategy(strategy)) if "Path" in str(field.type)}  # type: ignore[arg-type]  # every strategy is a dataclass
     for name in options:
         if name in files:
             raise ConfigError(f"option {name!r} names a file on the server; it is not available here")

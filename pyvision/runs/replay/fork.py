@@ -24,7 +24,7 @@ from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import ImageDefined, ModelCall
 from pyvision.runs.run import Run
-from pyvision.solve import STRATEGIES, prepare
+from pyvision.solve import STRATEGIES, find_strategy, prepare
 from pyvision.text.replies import find_code, find_thought
 from pyvision.tools.registry import read_choice
 from pyvision.trajectory import picture_file
@@ -127,10 +127,9 @@ def read_replies(run: Run, fork: Fork) -> tuple[Reply, ...]:
 
 def read_tools(run: Run, fork: Fork) -> Mapping[str, str]:
     """The recorded providers of the tools that the fork uses and does not override. Raises ConfigError."""
-    strategy = STRATEGIES.get(run.began.strategy) if run.began else None
-    if strategy is None:
+    if run.began is None or run.began.strategy not in STRATEGIES:
         return {}
-    known = with_options(strategy(), {**options_of(run), **fork.settings}).tools
+    known = with_options(find_strategy(run.began.strategy), {**options_of(run), **fork.settings}).tools
     providers = {name: by for name, by in tools_of(run).items() if name in known and name not in fork.tools}
     _refuse_networks(providers)
     return providers
