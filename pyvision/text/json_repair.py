@@ -35,6 +35,7 @@ Fix: TypeAlias = Literal[
 MOST_CHARS = 200_000  # a longer reply is no answer any more
 _CERTAIN: frozenset[Fix] = frozenset({"trailing_comma", "other_quotes", "python_constant", "comment"})
 _MOST_FAILURES = 200  # each reads to the end of the text: hostile brackets must not take minutes
+_MOST_REPAIRED = 20_000  # characters that are read leniently, which is slow: a reply may be hostile
 _OPENING = re.compile(r"[\[{]")
 _DEPTH = 32
 _SPACE = re.compile(r"\s+")
@@ -59,19 +60,20 @@ _CLOSING = {"{": "}", "[": "]"}
 
 def values_in(text: str) -> Iterator[Any]:
     """Every outermost list and object, in order. Of one that is broken or cut short, the whole ones inside of it."""
-    text, at, failures, repairable = text[:MOST_CHARS], 0, 0, 2 * MOST_CHARS
+    text, at, failures, readable = text[:MOST_CHARS], 0, 0, _MOST_REPAIRED
     decoder = json.JSONDecoder()
     while failures < _MOST_FAILURES and (found := _OPENING.search(text, at)):
         start = found.start()
         try:
             value, at = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):  # no JSON after all, or a tower of brackets
-            value, end, fixes = read_value(text, start) if repairable > 0 else (None, start, None)
-            repairable -= end - start
+            value, at, fixes = (
+                read_value(text[: start + readable], start) if readable else (None, start, None)
+            )
+            readable -= at - start
             if fixes is None or not fixes <= _CERTAIN:
                 at, failures = start + 1, failures + 1
                 continue
-            at = end
         yield value
 
 
