@@ -38,7 +38,7 @@ def is_right(case: Case, answer: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """A `records.Attempt` for questions of the world.
+    """A `records.ProgramRunner` for questions of the world.
 
     written: the first program for each question.
     """

@@ -57,7 +57,7 @@ class Stopped(PyVisionError):  # noqa: N818 - it reports an end, not a fault of 
 
 
 class Watcher(Protocol):
-    """Receives the progress of a run, such as `pyvision.bench.runner.progress.Progress`."""
+    """Receives the progress of a run, such as `pyvision.bench.runner.progress.ExperimentProgress`."""
 
     def begin(self, folder: Path, totals: RunningTotals) -> None: ...
 
