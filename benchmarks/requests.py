@@ -29,7 +29,7 @@ from pyvision.agent.episode import Episode, Limits
 from pyvision.config.model_config import ModelConfig
 from pyvision.images.read import decode
 from pyvision.models.factory import build
-from pyvision.text.tool_calls import text_of
+from pyvision.text.native_tool_calls import text_of
 from pyvision.types import Message, Part, Picture, Question, Reply, Sampling, Text
 from sandbox import CellResult, Sandbox
 from tests.servers.capabilities import Capabilities

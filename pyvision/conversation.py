@@ -10,15 +10,15 @@ from pathlib import Path
 from queue import Empty
 
 from pyvision.agent.episode import Sandbox, Session, find_libraries
-from pyvision.agent.kernel import SessionProxy
 from pyvision.agent.pump import Pump
+from pyvision.agent.question_kernel import SessionProxy
 from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, RunStarted
 from pyvision.models.cancellation import Cancellation
 from pyvision.solve import open_recorder, solve
+from pyvision.text.native_tool_calls import text_of
 from pyvision.text.replies import find_code, reply_message
-from pyvision.text.tool_calls import text_of
 from pyvision.types import ConversationState, Message, Outcome, Picture, Question, Text, Usage
 from sandbox import SessionClosed, View
 

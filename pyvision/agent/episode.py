@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyvision.agent.budget import Budget, Limits
-from pyvision.agent.kernel import QuestionKernel, Sandbox, Session, find_libraries, run_interruptibly
+from pyvision.agent.question_kernel import QuestionKernel, Sandbox, Session, find_libraries, run_interruptibly
 from pyvision.agent.role_models import DEFAULT_ROLE, RoleModels
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import (

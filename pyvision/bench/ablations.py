@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyvision.agent.episode import Sandbox, Session, find_libraries
-from pyvision.agent.kernel import SandboxProxy, SessionProxy
+from pyvision.agent.question_kernel import SandboxProxy, SessionProxy
 from pyvision.bench.samples import Sample
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError

@@ -161,7 +161,7 @@ def _preset_names() -> tuple[str, ...]:
 def _describe(name: str) -> Mapping[str, Any]:
     """The configuration of a named model, independent of the environment; empty if it needs more than a key."""
     from pyvision.config.model_config import load_model_config
-    from pyvision.config.secrets import without_secrets
+    from pyvision.config.secret_fields import without_secrets
     from pyvision.errors import ConfigError
 
     try:

@@ -26,9 +26,9 @@ from pyvision.events import (
     TextDelta,
     ToolRun,
 )
+from pyvision.text.native_tool_calls import render_reply
 from pyvision.text.replies import find_code, find_thought
 from pyvision.text.sanitize import printable
-from pyvision.text.tool_calls import render_reply
 from pyvision.trajectory import picture_file
 
 if TYPE_CHECKING:

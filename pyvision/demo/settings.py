@@ -15,7 +15,7 @@ from pyvision.agent.task import Task
 from pyvision.config.endpoints import limits_for
 from pyvision.config.files import data_folder
 from pyvision.config.model_config import ENDPOINTS, is_local, load_model_config
-from pyvision.config.secrets import secrets, without_secrets
+from pyvision.config.secret_fields import secrets, without_secrets
 from pyvision.errors import ConfigError, ImageError
 from pyvision.images.read import decode
 from pyvision.models.factory import ResolvedModel, build, resolve_model

@@ -38,9 +38,9 @@ from pyvision.events import (
 from pyvision.pages.markup import Markup, element, escape, highlight, join
 from pyvision.runs.report.turns import event_block, evidence_block, reasoning_block
 from pyvision.runs.run import Names, Turn, pair_figures, turns_of
+from pyvision.text.native_tool_calls import render_reply
 from pyvision.text.replies import find_code
 from pyvision.text.sanitize import printable
-from pyvision.text.tool_calls import render_reply
 from pyvision.trajectory import picture_file
 from pyvision.types import Picture, Question
 

@@ -29,7 +29,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pyvision.config.model_config import ModelConfig, is_local, without_credentials
-from pyvision.config.secrets import secrets
+from pyvision.config.secret_fields import secrets
 from pyvision.config.vertex import VERTEX_LOGIN
 from pyvision.errors import ErrorKind, ModelError
 from pyvision.text.sanitize import REDACTED, Redactor, parse_json, printable

@@ -21,7 +21,7 @@ from pyvision.config.endpoints import (
 )
 from pyvision.config.environment import environment
 from pyvision.config.model_config import ModelConfig, load_model_config
-from pyvision.config.secrets import secrets, without_secrets
+from pyvision.config.secret_fields import secrets, without_secrets
 from pyvision.errors import ConfigError, MissingExtra, MissingKey, reason
 from pyvision.models.streaming import close_model
 from pyvision.types import Model

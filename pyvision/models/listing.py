@@ -26,11 +26,11 @@ from pyvision.config.model_config import (
     load_shipped,
     without_credentials,
 )
-from pyvision.config.secrets import secrets
+from pyvision.config.secret_fields import secrets
 from pyvision.config.vertex import VERTEX_LOGIN
 from pyvision.errors import ModelError
 from pyvision.models.connection import deadline, open_client
-from pyvision.models.vertex import VertexTokens
+from pyvision.models.vertex_tokens import VertexTokens
 from pyvision.text.sanitize import Redactor, printable
 
 _LIST_S = 15.0

@@ -31,7 +31,7 @@ from pyvision.errors import FormatError, ModelError
 from pyvision.models.errors import ErrorMapper
 from pyvision.models.streaming import RepeatDetector, StopCutter
 from pyvision.models.tool_calls import CallBuilder
-from pyvision.text.tool_calls import PartialCell, code_of, write_calls
+from pyvision.text.native_tool_calls import PartialCell, code_of, write_calls
 from pyvision.types import (
     Finish,
     Message,

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyvision.text.native_tool_calls import PartialCell
 from pyvision.text.sanitize import parse_json, replace_surrogates
-from pyvision.text.tool_calls import PartialCell
 from pyvision.types import Message, ToolCall, ToolOffer
 
 _NAME_CHARS = re.compile(r"[^A-Za-z0-9_-]")

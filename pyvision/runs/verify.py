@@ -21,7 +21,7 @@ from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, EndReason
 from pyvision.events import Event
 from pyvision.images.pixels import mask
-from pyvision.runs.regions import PixelBox, complement, cover, elsewhere
+from pyvision.runs.mask_boxes import PixelBox, complement, cover, elsewhere
 from pyvision.runs.replay.fork import Fork, prepare_task
 from pyvision.runs.run import Run
 from pyvision.solve import open_recorder, solve

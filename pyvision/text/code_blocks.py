@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pyvision.text.boxed_answers import boxes
-from pyvision.text.dialects import Call
+from pyvision.text.foreign_tool_calls import Call
 from pyvision.text.python_source import parse_source
 
 _PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3", "tool_code"}

@@ -41,7 +41,7 @@ from pyvision.text.code_blocks import (
     is_quoted,
     parse_or_none,
 )
-from pyvision.text.dialects import SentSizes, find_calls, write_cell
+from pyvision.text.foreign_tool_calls import SentSizes, find_calls, write_cell
 from pyvision.text.python_source import MOST_SOURCE_CHARS
 from pyvision.text.stated_answers import find_stated
 from pyvision.types import Message, Reply, Text

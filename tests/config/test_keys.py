@@ -10,7 +10,7 @@ from pyvision.config.model_config import (
     ModelConfig,
     load_model_config,
 )
-from pyvision.config.secrets import secrets, without_secrets
+from pyvision.config.secret_fields import secrets, without_secrets
 from tests.config.test_model_config import KEY, KEYED, refused, write_file
 
 

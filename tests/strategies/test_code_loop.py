@@ -10,7 +10,7 @@ from pyvision.agent.budget import Limits
 from pyvision.config.files import data_folder
 from pyvision.events import CellRun, ImageDefined, ModelCall, Note
 from pyvision.strategies.code_loop import CodeLoop
-from pyvision.text.tool_calls import text_of
+from pyvision.text.native_tool_calls import text_of
 from pyvision.types import Evidence, Message, Picture, Question, Reply, Usage
 from sandbox import CellError, CellResult, Region, Stream, View
 from sandbox.guest import frames

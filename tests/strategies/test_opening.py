@@ -7,7 +7,7 @@ import pytest
 
 from pyvision.errors import ConfigError
 from pyvision.strategies.code_loop import CodeLoop
-from pyvision.text.tool_calls import text_of
+from pyvision.text.native_tool_calls import text_of
 from pyvision.types import Picture, Question
 from tests.doubles import EpisodeHarness, picture
 

@@ -23,7 +23,7 @@ from pyvision.bench.analysis.document import (
 from pyvision.bench.analysis.plots import plot_accuracy_against
 from pyvision.bench.analysis.statistics import POWER
 from pyvision.bench.analysis.summary import accuracy
-from pyvision.bench.harness import NO_DIFFERENCES, Differences
+from pyvision.bench.harness_card import NO_DIFFERENCES, Differences
 
 _PRICES = "Accuracy and price"  # the section that has the plot
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyvision.bench.experiment import differences
-from pyvision.bench.harness import card_hash
+from pyvision.bench.harness_card import card_hash
 from pyvision.bench.runner.answering import Finished, Job, summarise
 from pyvision.bench.runner.kept_replies import REPLIES, KeptReplies, ReplyFolder
 from pyvision.bench.runner.run_folders import RunFolders, attempt_of, first_run_name, run_name
@@ -99,7 +99,7 @@ class Recorder(Store):
     ) -> None:
         """metric: key of the scores. total: number of expected records.
 
-        harness: the card of this runner (`bench.harness`), which is added to those of earlier ones.
+        harness: the card of this runner (`bench.harness_card`), which is added to those of earlier ones.
         """
         self._redactor = Redactor(secrets)
         self._recorded_configuration = self._redactor.value(configuration)

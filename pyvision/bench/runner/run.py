@@ -20,7 +20,7 @@ from typing import Any, Protocol, Self
 from pyvision.agent.task import Task
 from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, check_metric, find_grading, grade
-from pyvision.bench.harness import harness_card
+from pyvision.bench.harness_card import harness_card
 from pyvision.bench.runner.answering import Finished, Hooks, Job, SampleEngine
 from pyvision.bench.runner.engine import find_engine
 from pyvision.bench.runner.failures import check_models, check_open_files, wait_for_models

@@ -69,7 +69,7 @@ def export_results(options: argparse.Namespace) -> int:
 
 def recover_results(options: argparse.Namespace) -> int:
     """Restore the database and print what was found; returns the exit code."""
-    from pyvision.bench.recovery import recover
+    from pyvision.bench.database_repair import recover
 
     found = recover(options.folder)
     lines = [

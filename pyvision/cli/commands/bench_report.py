@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyvision.bench.analysis.document import Document
     from pyvision.bench.analysis.planning import Pilot
     from pyvision.bench.analysis.read_experiment import Experiment
-    from pyvision.bench.harness import Differences
+    from pyvision.bench.harness_card import Differences
 
 
 def add_report(parts: argparse._SubParsersAction[Any]) -> None:
@@ -149,7 +149,7 @@ def compare_experiments(options: argparse.Namespace) -> int:
     from pyvision.bench.analysis.comparison_report import compare_report, illustrate_comparison
     from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import read_runs
-    from pyvision.bench.harness import compare_settings
+    from pyvision.bench.harness_card import compare_settings
 
     runs = read_runs(options.folders, options.metric)
     found = compare_settings(options.folders, strict=options.strict)
@@ -172,7 +172,7 @@ def audit_tools(options: argparse.Namespace) -> int:
     from pyvision.bench.analysis.comparison_report import differences_sections
     from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import check_comparable, read_results
-    from pyvision.bench.harness import compare_settings
+    from pyvision.bench.harness_card import compare_settings
 
     folders = _ablation_folders(options.ablations)
     check_comparable(tuple(folders.values()), options.metric)

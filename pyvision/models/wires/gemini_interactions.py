@@ -27,8 +27,8 @@ from pyvision.models.reply_builder import Item, ReplyBuilder, read_count, texts
 from pyvision.models.tool_calls import plain_name, schema_of
 from pyvision.models.wires.gemini import GeminiApi, GeminiClient
 from pyvision.models.wires.openai_chat import base64_of
+from pyvision.text.native_tool_calls import as_text
 from pyvision.text.sanitize import parse_json, replace_surrogates
-from pyvision.text.tool_calls import as_text
 from pyvision.types import Finish, Message, Picture, Text, ToolCall, ToolOffer, Usage
 
 if TYPE_CHECKING:

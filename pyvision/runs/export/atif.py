@@ -19,7 +19,7 @@ from pyvision.events import CellRun, ModelCall, ToolRun
 from pyvision.runs.export.conversations import is_interpreter
 from pyvision.runs.export.formats import Export, as_json, facts, picture_files
 from pyvision.runs.run import Names, Run, Turn, as_picture, pair_figures
-from pyvision.text.tool_calls import code_of, text_of
+from pyvision.text.native_tool_calls import code_of, text_of
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Part, Picture, Text, ToolCall
 from sandbox import Figure, Omitted, Stream

@@ -14,7 +14,7 @@ from typing import Any
 from pyvision.config.files import write_file
 from pyvision.errors import ConfigError, suggest
 from pyvision.runs.run import Run, ending
-from pyvision.text.tool_calls import text_of
+from pyvision.text.native_tool_calls import text_of
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Part, Picture, Text, ToolCall
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Sandbox, Session
-from pyvision.agent.kernel import SandboxProxy, SessionProxy
+from pyvision.agent.question_kernel import SandboxProxy, SessionProxy
 from pyvision.agent.strategy import with_options
 from pyvision.agent.task import Task
 from pyvision.errors import ConfigError, FormatError

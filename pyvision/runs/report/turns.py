@@ -17,8 +17,8 @@ from pyvision.runs.report.crops import Crop, clip_box, collect_boxes
 from pyvision.runs.report.notes import plain_note, render_note
 from pyvision.runs.report.programs import boxes_found
 from pyvision.runs.run import Names, Turn, as_picture, pair_figures
+from pyvision.text.native_tool_calls import render_reply
 from pyvision.text.replies import find_thought
-from pyvision.text.tool_calls import render_reply
 from pyvision.types import Message, Outcome, Picture, Text, ToolCall, ToolRequest
 from sandbox import CellResult, Figure, Omitted, Stream
 

@@ -12,10 +12,10 @@ from typing import Literal, Protocol, TypeAlias
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import FormatError
-from pyvision.text.dialects import SentSizes
+from pyvision.text.foreign_tool_calls import SentSizes
+from pyvision.text.native_tool_calls import as_text, code_of, render_reply
 from pyvision.text.prompts import load, render
 from pyvision.text.replies import find_code
-from pyvision.text.tool_calls import as_text, code_of, render_reply
 from pyvision.types import Message, Part, Reply, Text, ToolCall, ToolOffer
 
 ProtocolChoice: TypeAlias = Literal["auto", "text", "tools"]

@@ -18,7 +18,7 @@ from pyvision.bench.analysis.compare import (
 from pyvision.bench.analysis.comparison_report import compare_report, format_verdict
 from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.statistics import samples_needed
-from pyvision.bench.harness import Differences
+from pyvision.bench.harness_card import Differences
 from pyvision.bench.samples import Result
 from pyvision.errors import ConfigError
 from tests.bench.analysis.records import results, run_of

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from pyvision.errors import FormatError
-from pyvision.text.dialects import SentSizes, read_call, write_cell
+from pyvision.text.foreign_tool_calls import SentSizes, read_call, write_cell
 from pyvision.text.python_source import MOST_SOURCE_CHARS
 from pyvision.text.replies import find_code
 from pyvision.types import Message, Reply, Text, ToolCall

@@ -9,7 +9,7 @@ import pytest
 
 from pyvision.agent.budget import Limits
 from pyvision.bench.analysis.read_experiment import read_experiment
-from pyvision.bench.harness import NO_DIFFERENCES, card_hash, compare_settings, harness_card
+from pyvision.bench.harness_card import NO_DIFFERENCES, card_hash, compare_settings, harness_card
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.runner.run import run
 from pyvision.bench.store import Store

@@ -14,7 +14,7 @@ import pytest
 
 import pyvision
 from pyvision.config.model_config import ModelConfig, load_model_config
-from pyvision.config.secrets import without_secrets
+from pyvision.config.secret_fields import without_secrets
 from pyvision.config.vertex import Vertex
 from pyvision.errors import ConfigError, MissingExtra, ModelError
 from pyvision.models.endpoint import Endpoint

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
+from pyvision.text.native_tool_calls import PartialCell, as_text, code_of, render_reply
 from pyvision.text.replies import find_code
-from pyvision.text.tool_calls import PartialCell, as_text, code_of, render_reply
 from pyvision.types import Message, Picture, Reply, Text, ToolCall
 from tests.doubles import picture
 

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pyvision.runs.regions import PixelBox, area, complement, cover, elsewhere
+from pyvision.runs.mask_boxes import PixelBox, area, complement, cover, elsewhere
 
 Sides = tuple[int, int]
 SIZES = some.tuples(some.integers(1, 40), some.integers(1, 40))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.bench.recovery import recover
+from pyvision.bench.database_repair import recover
 from pyvision.bench.runner import run
 from pyvision.bench.store import DATABASE, Store
 from pyvision.cli.main import main

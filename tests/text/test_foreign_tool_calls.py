@@ -13,7 +13,7 @@ from PIL import Image
 
 from pyvision.errors import FormatError
 from pyvision.text.code_blocks import describe_other_fence
-from pyvision.text.dialects import Python, SentSizes, find_calls, write_cell
+from pyvision.text.foreign_tool_calls import Python, SentSizes, find_calls, write_cell
 from pyvision.text.replies import (
     code_is_cut,
     count_dropped_blocks,
