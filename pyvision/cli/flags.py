@@ -35,6 +35,25 @@ _REPEATED = {  # flag -> its metavar, an example, its help
 }
 
 
+def add_recorded_run(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that `find_recorded_run` reads."""
+    parser.add_argument(
+        "run_dir", nargs="?", metavar="RUN_DIR", help="the folder of a run, or a part of its name in runs/"
+    )
+    parser.add_argument("--last", action="store_true", help="the newest run in runs/")
+
+
+def find_recorded_run(options: argparse.Namespace) -> Path:
+    """The folder of the run that is meant. Raises ConfigError."""
+    from pyvision.runs.listing import find_run
+
+    if (options.run_dir is None) != options.last:
+        raise ConfigError(
+            "give one run: its folder, a part of its name in runs/, or --last for the newest one"
+        )
+    return find_run(options.run_dir)
+
+
 def add_commands(commands: argparse._SubParsersAction[Any], name: str) -> argparse._SubParsersAction[Any]:
     """A command that consists of other commands; returns where to add those."""
     parser = commands.add_parser(name)

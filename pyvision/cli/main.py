@@ -15,36 +15,27 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
+from pyvision.cli.exit_codes import BROKEN_PIPE, BUG, ENDPOINT, HELP, INTERRUPTED, NO_ISOLATION, USAGE, fail
 from pyvision.errors import ModelError, PyVisionError, reason, suggest
 
-_EXIT_CODES = """\
-exit codes:
-    0  success                           4  the model endpoint failed
-    1  a bug in pyvision                 5  no isolation available
-    2  invalid usage or configuration  130  interrupted
-    3  no answer, for example because  141  the reader of standard output
-       a limit was reached                  closed the pipe"""
-
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_BROKEN_PIPE = 141  # 128 plus the number of SIGPIPE: what a shell reports for a program killed by SIGPIPE
 _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the command does
     "run": ("commands.run", "answer one question about one or more images"),
     "chat": ("commands.chat", "ask about images in the terminal, one question after the other"),
     "demo": ("commands.demo", "open a chat in the browser"),
-    "bench": ("commands.bench", "run benchmarks, grade and compare the results"),
+    "bench": ("bench.commands", "run benchmarks, grade and compare the results"),
     "logs": ("commands.logs", "list, show, search and open recorded runs"),
-    "report": ("commands.runs", "write a recorded run as an HTML file"),
+    "report": ("commands.report", "write a recorded run as an HTML file"),
     "replay": (
-        "commands.runs",
+        "commands.replay",
         "run the cells of a recorded run again, or continue it from one of its turns",
     ),
     "verify": ("commands.verify", "ask a recorded question again with its evidence masked"),
-    "export": ("commands.runs", "write a recorded run as a notebook or as training data"),
+    "export": ("commands.export", "write a recorded run as a notebook or as training data"),
     "bdog": ("experiments.bdog", "analyse and draw recorded graph debates"),
     "avis": ("experiments.avis", "record how people find answers, and learn a strategy from it"),
     "vdebugger": ("experiments.vdebugger", "train and evaluate the critic and the refiner of programs"),
@@ -57,8 +48,8 @@ _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the 
         "commands.doctor",
         "check what a model endpoint supports, and whether this machine can run cells",
     ),
-    "keys": ("commands.settings", "store the keys of model endpoints"),
-    "config": ("commands.settings", "show which settings are in force, and where they come from"),
+    "keys": ("commands.keys", "store the keys of model endpoints"),
+    "config": ("commands.config", "show which settings are in force, and where they come from"),
     "completions": ("commands.completions", "print the completions of a shell"),
     "sandbox": ("commands.doctor", "check the isolation of this machine"),
 }
@@ -158,42 +149,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if _is_full(error):
             discard_output()
-            return _fail(f"cannot write ({reason(error)}); free some space, or write elsewhere", 2)
+            return fail(f"cannot write ({reason(error)}); free some space, or write elsewhere", USAGE)
         if not (isinstance(error, BrokenPipeError) and _is_unread()):
             raise
         discard_output()
-        return _BROKEN_PIPE
+        return BROKEN_PIPE
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if sys.platform == "win32":
-        return _fail("Windows is supported through WSL2 alone; install and run pyvision there", 5)
+        return fail("Windows is supported through WSL2 alone; install and run pyvision there", NO_ISOLATION)
     interrupts = _Interrupts()
     try:
         options = parse(given)
         return int(options.call(options))
     except KeyboardInterrupt:
-        return _fail("interrupted", 130)
+        return fail("interrupted", INTERRUPTED)
     except ModelError as error:
-        return _fail(str(error), 4)
+        return fail(str(error), ENDPOINT)
     except PyVisionError as error:
-        return _fail(str(error), 2)
+        return fail(str(error), USAGE)
     except SystemExit:
         raise
     except BaseException as error:  # the boundary: users get one line, never a traceback
         if interrupts.seen:  # C code may turn it into another error during an import, and Rust into a panic
-            return _fail("interrupted", 130)
+            return fail("interrupted", INTERRUPTED)
         from sandbox import SandboxError  # not before: --help needs no sandbox
 
         if isinstance(error, SandboxError):
-            return _fail(str(error), 5)
+            return fail(str(error), NO_ISOLATION)
         if isinstance(error, BrokenPipeError) and _is_unread():  # any other broken pipe is a bug
-            return _BROKEN_PIPE
+            return BROKEN_PIPE
         if _is_full(error) or os.environ.get("PYVISION_DEBUG"):
             raise
         why = f"{type(error).__name__}: {error}".replace("\n", " ")
-        return _fail(f"a bug in pyvision: {why} (set PYVISION_DEBUG=1 for a traceback)", 1)
+        return fail(f"a bug in pyvision: {why} (set PYVISION_DEBUG=1 for a traceback)", BUG)
 
 
 def discard_output() -> None:
@@ -215,7 +206,7 @@ def _parser(arguments: Sequence[str], *, is_whole: bool = False) -> argparse.Arg
         prog="pyvision",
         description="Answer questions about images by writing Python code and running it in an isolated kernel.",
         usage="pyvision [options] QUESTION IMAGE [IMAGE …]\n       pyvision COMMAND …",
-        epilog=_EXIT_CODES,
+        epilog=HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
@@ -256,12 +247,6 @@ def _is_unread() -> bool:
 def _is_full(error: BaseException) -> bool:
     """Whether there was no space for what was written."""
     return isinstance(error, OSError) and error.errno in _FULL
-
-
-def _fail(message: str, code: int) -> int:
-    with suppress(OSError):  # standard error may be a broken pipe too: `2>&1 | head -1`
-        print(f"pyvision: {message}", file=sys.stderr, flush=True)  # noqa: T201 - the only place that prints errors
-    return code
 
 
 class _Interrupts:

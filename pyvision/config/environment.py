@@ -7,28 +7,25 @@ PYVISION_CONFIG names; with PYVISION_CONFIG=none no file is read.
 
 Covered: a `.env` that came with a project cannot send a key to an address of its choice. If it names an address that is
 not on this machine, only keys of the same file are used. Files that other users can change are refused.
-Not covered: a project may choose the model, and with it what a question costs. The keyring of the system (extra
-`keyring`: Secret Service, KWallet, those of macOS and Windows) may give a key to other programs of the user as well.
+Not covered: a project may choose the model, and with it what a question costs.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pyvision.config.files import write_atomic
-from pyvision.errors import ConfigError, MissingExtra, reason, suggest
+from pyvision.config.files import config_folder, read_trusted
+from pyvision.config.stored_keys import KEYS_FILE, find_stored_keys
+from pyvision.errors import ConfigError, reason, suggest
 
-ENVIRONMENT, KEYRING = "environment", "keyring of the system"
-ENV_FILE, TOML_FILE, KEYS_FILE = ".env", "pyvision.toml", "keys.json"
+ENVIRONMENT = "environment"
+ENV_FILE, TOML_FILE = ".env", "pyvision.toml"
 SETTINGS: Mapping[str, type] = {  # of pyvision.toml
     "model": str,
     "strategy": str,
@@ -55,8 +52,6 @@ ADDRESSES = frozenset(  # variables that say where requests and their keys go
 )
 _KEY = re.compile(r"\w+_API_KEY|LITELLM_MASTER_KEY", re.ASCII)
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*", re.ASCII)
-_MAX_BYTES = 100_000
-_SERVICE = "pyvision"  # the name under which the keyring holds keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,8 @@ def find_variables() -> dict[str, SourcedValue]:
     if not _names_remote_address(found, project):
         file = folder / ENV_FILE
         found = {name: SourcedValue(value, str(file)) for name, value in _read_env(file).items()} | found
-        found = _find_stored_keys(folder / KEYS_FILE, found) | found
+        stored = find_stored_keys(folder / KEYS_FILE, found)
+        found = {name: SourcedValue(*key) for name, key in stored.items()} | found
     if "PYVISION_MODEL" not in found and (model := find_settings().get("model")):
         found["PYVISION_MODEL"] = model
     return found
@@ -109,93 +105,6 @@ def is_key(name: str) -> bool:
 def is_ours(name: str) -> bool:
     """Whether PyVision reads a variable of this name."""
     return name.startswith("PYVISION_") or name in ADDRESSES or is_key(name)
-
-
-def config_folder() -> Path | None:
-    """The user's folder; None if no file may be read."""
-    own = os.environ.get("PYVISION_CONFIG", "")
-    if own == "none":
-        return None
-    home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(own) if own else Path(home) / "pyvision"
-
-
-def keys_file() -> Path:
-    """The file of stored keys. Raises ConfigError if PYVISION_CONFIG forbids files."""
-    folder = config_folder()
-    if folder is None:
-        raise ConfigError("PYVISION_CONFIG is 'none', so no key can be stored; unset it")
-    return folder / KEYS_FILE
-
-
-def read_keys(file: Path) -> dict[str, str | None]:
-    """Variable -> key, or None if the system's keyring holds it. Raises ConfigError for a file that others can read."""
-    text = _text(file)
-    if text is None:
-        return {}
-    if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise ConfigError(f"{file}: other users can read these keys; run chmod 600 {file}")
-    try:
-        keys = json.loads(text)
-    except ValueError:
-        keys = None
-    if not isinstance(keys, dict) or not all(isinstance(key, str | None) for key in keys.values()):
-        raise ConfigError(f"{file}: is not a JSON object of keys; remove it, and use pyvision keys set")
-    return keys
-
-
-def write_keys(file: Path, keys: Mapping[str, str | None]) -> None:
-    """Replace the file of keys; only its user can read it. Raises ConfigError."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        before = os.umask(0o177)
-        try:
-            write_atomic(file, json.dumps(dict(keys), indent=2).encode() + b"\n")
-        finally:
-            os.umask(before)
-    except OSError as error:
-        raise ConfigError(f"{file}: cannot be written ({reason(error)})") from error
-
-
-def store_in_keyring(variable: str, key: str) -> None:
-    """Keep the key of a variable in the keyring of the system. Raises ConfigError."""
-    _call_keyring("set_password", variable, key)
-
-
-def delete_from_keyring(variable: str) -> None:
-    """Forget the key of a variable, if the keyring has one. Raises ConfigError."""
-    if _find_key_in_keyring(variable) is not None:
-        _call_keyring("delete_password", variable)
-
-
-def _find_stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, SourcedValue]:
-    """The stored keys of variables that are not known yet; the keyring is asked for those that it holds."""
-    wanted = {name: key for name, key in read_keys(file).items() if name not in known}
-    stored = {name: SourcedValue(key, str(file)) for name, key in wanted.items() if key is not None}
-    if len(stored) == len(wanted):
-        return stored
-    asked = {name: _find_key_in_keyring(name) for name in wanted if name not in stored}
-    return stored | {name: SourcedValue(key, KEYRING) for name, key in asked.items() if key is not None}
-
-
-def _find_key_in_keyring(variable: str) -> str | None:
-    """The key of a variable; None if the keyring has none. Raises ConfigError if it cannot be asked."""
-    key: str | None = _call_keyring("get_password", variable)
-    return key
-
-
-def _call_keyring(function: str, variable: str, *key: str) -> Any:
-    try:
-        keyring, errors = import_module("keyring"), import_module("keyring.errors")
-    except ModuleNotFoundError:
-        raise MissingExtra("keyring", "keyring") from None
-    try:
-        return getattr(keyring, function)(_SERVICE, variable, *key)
-    except errors.KeyringError as error:
-        way = f"export {variable}, or store it without --keyring"
-        raise ConfigError(
-            f"{variable}: the system's keyring cannot be used ({reason(error)}); {way}"
-        ) from None
 
 
 def _with_project(found: dict[str, SourcedValue], file: Path) -> dict[str, SourcedValue]:
@@ -237,7 +146,7 @@ def _leads_here(address: str) -> bool:
 def _read_env(file: Path) -> dict[str, str]:
     """The variables of a `.env` that PyVision knows: NAME=value, with or without quotes and `export`."""
     found = {}
-    for line in (_text(file) or "").splitlines():
+    for line in (read_trusted(file) or "").splitlines():
         parsed = _LINE.fullmatch(line) if len(line) < 10_000 else None
         if parsed and is_ours(parsed[1]) and (value := _unquote(parsed[2])):
             found[parsed[1]] = value
@@ -251,7 +160,7 @@ def _unquote(text: str) -> str:
 
 
 def _read_toml(file: Path) -> dict[str, SourcedValue]:
-    text = _text(file)
+    text = read_trusted(file)
     try:
         content = tomllib.loads(text or "")
     except tomllib.TOMLDecodeError as error:
@@ -280,26 +189,3 @@ def _find_upwards(name: str) -> Path | None:
     except FileNotFoundError:  # the working folder was removed
         return None
     return next((folder / name for folder in (here, *here.parents) if (folder / name).is_file()), None)
-
-
-def _text(file: Path) -> str | None:
-    """The text of a file; None if there is none. Raises ConfigError for one that others could have written."""
-    try:
-        with file.open("rb") as opened:
-            status = os.fstat(opened.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return None
-            if status.st_uid not in (os.geteuid(), 0) or status.st_mode & stat.S_IWOTH:
-                raise ConfigError(
-                    f"{file}: another user can change this file; remove it, or run chown and chmod o-w"
-                )
-            data = opened.read(_MAX_BYTES + 1)
-        if len(data) > _MAX_BYTES:
-            raise ConfigError(f"{file}: larger than {_MAX_BYTES:,} bytes; shorten it")
-        return data.decode()
-    except FileNotFoundError:
-        return None
-    except NotADirectoryError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: cannot be read ({reason(error)})") from error

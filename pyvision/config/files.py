@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,13 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pyvision.errors import ConfigError, RunFolderError
+from pyvision.errors import ConfigError, RunFolderError, reason
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _WAY_OUT = "choose another --out, or make room there"
 _MOST_BYTES = 4 * 2**20  # of a file of settings
+_MOST_TRUSTED_BYTES = 100_000
 _PACKAGE = Path(__file__).resolve().parents[1]
 _DISTRIBUTIONS = ("pyvision-agent", "pyvision-minimal", "pyvision")  # the last: its name before 0.2
 
@@ -47,6 +49,15 @@ def schema_of(kind: type[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
+def config_folder() -> Path | None:
+    """The user's folder of settings and keys; None if no file may be read (PYVISION_CONFIG=none)."""
+    own = os.environ.get("PYVISION_CONFIG", "")
+    if own == "none":
+        return None
+    home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(own) if own else Path(home) / "pyvision"
+
+
 def read_settings(path: Path) -> bytes:
     """The bytes of a small file that a user wrote. Raises OSError, and ConfigError for a large one (/dev/zero)."""
     with path.open("rb") as file:
@@ -54,6 +65,29 @@ def read_settings(path: Path) -> bytes:
     if len(data) > _MOST_BYTES:
         raise ConfigError(f"{path}: is larger than {_MOST_BYTES:,} bytes; give a file of settings")
     return data
+
+
+def read_trusted(file: Path) -> str | None:
+    """The text of a file; None if there is none. Raises ConfigError for one that others could have written."""
+    try:
+        with file.open("rb") as opened:
+            status = os.fstat(opened.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            if status.st_uid not in (os.geteuid(), 0) or status.st_mode & stat.S_IWOTH:
+                raise ConfigError(
+                    f"{file}: another user can change this file; remove it, or run chown and chmod o-w"
+                )
+            data = opened.read(_MOST_TRUSTED_BYTES + 1)
+        if len(data) > _MOST_TRUSTED_BYTES:
+            raise ConfigError(f"{file}: larger than {_MOST_TRUSTED_BYTES:,} bytes; shorten it")
+        return data.decode()
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: cannot be read ({reason(error)})") from error
 
 
 def write_atomic(path: Path, data: bytes, *, is_synced: bool = True) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pyvision.bench.experiment import configuration, model_name_of, reproduce_command, reproduce_requirements
-from pyvision.cli.commands.bench_run import plan_of
+from pyvision.cli.bench.run import plan_of
 from pyvision.cli.main import _parser
 
 SET = ("synthetic/lines", "--count", "5", "--seed", "3", "--model", "offline")

@@ -16,10 +16,9 @@ from pyvision.config.environment import (
     environment,
     find_settings,
     find_variables,
-    read_keys,
-    write_keys,
 )
 from pyvision.config.model_config import _URL_VARIABLES, list_shipped, load_model_config, load_shipped
+from pyvision.config.stored_keys import read_keys, write_keys
 from pyvision.errors import ConfigError
 from pyvision.tools.web.providers import PROVIDERS
 

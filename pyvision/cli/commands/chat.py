@@ -11,7 +11,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pyvision.cli.commands.run import exit_code, new_folder
+from pyvision.cli.commands.run import new_folder
+from pyvision.cli.exit_codes import exit_code
 from pyvision.cli.flags import (
     add_limits,
     add_model,
@@ -192,7 +193,7 @@ class _Chat:
         self._show(self._conversation.go_on(code, number - 1))
 
     def _report(self, _: list[str]) -> None:
-        from pyvision.cli.commands.runs import write_report
+        from pyvision.cli.commands.report import write_report
 
         runs = self._conversation.runs
         if not runs:

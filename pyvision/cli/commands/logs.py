@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.commands.runs import open_report
+from pyvision.cli.commands.report import open_report
 from pyvision.cli.flags import add_part, count
 
 if TYPE_CHECKING:

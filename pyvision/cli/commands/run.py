@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyvision.cli.exit_codes import exit_code
 from pyvision.cli.flags import (
     add_limits,
     add_model,
@@ -20,7 +21,7 @@ from pyvision.cli.flags import (
 )
 from pyvision.cli.inputs import add_inputs, read_inputs
 from pyvision.cli.main import discard_output
-from pyvision.errors import ConfigError, EndReason
+from pyvision.errors import ConfigError
 from pyvision.text.sanitize import printable
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from pyvision.cli.progress import Progress
     from pyvision.events import Event
     from pyvision.types import Outcome
-
-_EXIT_CODES = {"answered": 0, "model_error": 4, "sandbox_error": 5, "interrupted": 130, "error": 1}
-_NO_ANSWER = 3
 
 
 def add_run(commands: argparse._SubParsersAction[Any]) -> None:
@@ -97,11 +95,6 @@ def solve_shown(
         if progress.outcome is None:
             raise
         return progress.outcome
-
-
-def exit_code(end_reason: EndReason) -> int:
-    """The exit code of a command whose run ended for this reason."""
-    return _EXIT_CODES.get(end_reason, _NO_ANSWER)
 
 
 def _task(options: argparse.Namespace) -> Task:

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.commands.runs import add_recorded_run, find_recorded_run
-from pyvision.cli.flags import add_model, add_repeated, parse_pairs
+from pyvision.cli.exit_codes import exit_code
+from pyvision.cli.flags import add_model, add_recorded_run, add_repeated, find_recorded_run, parse_pairs
 
 if TYPE_CHECKING:
     from pyvision.runs.verify import Check, Verification
@@ -39,7 +39,6 @@ def add_verify(commands: argparse._SubParsersAction[Any]) -> None:
 
 def verify_run(options: argparse.Namespace) -> int:
     """Ask three times and print what changed; returns the exit code."""
-    from pyvision.cli.commands.run import exit_code
     from pyvision.runs.run import read_run
     from pyvision.runs.verify import verify
     from pyvision.text.sanitize import printable

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.commands.bench_report import add_audit, add_compare, add_plan, add_report
-from pyvision.cli.commands.bench_run import add_grade, add_run
+from pyvision.cli.bench.report import add_audit, add_compare, add_plan, add_report
+from pyvision.cli.bench.run import add_grade, add_run
 from pyvision.cli.flags import add_commands, add_part
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyvision.cli.exit_codes import INTERRUPTED, NO_ANSWER, exit_code, fail
 from pyvision.cli.flags import (
     Deprecated,
     add_generated_set,
@@ -27,9 +28,6 @@ from pyvision.cli.flags import (
 if TYPE_CHECKING:
     from pyvision.bench.runner.plan import Plan
     from pyvision.bench.runner.run import ExperimentResult
-
-
-_EXIT = {"model_error": 4, "sandbox_error": 5}
 
 
 def add_run(parts: argparse._SubParsersAction[Any]) -> None:
@@ -101,9 +99,9 @@ def run_experiment(options: argparse.Namespace) -> int:
         with output_on_stderr():
             ran = _run_judged(options) if options.judge else _run_plan(options)
     except Stopped as stopped:
-        return _fail(f"{stopped}; run the same command to resume", _EXIT.get(stopped.end_reason, 1))
+        return fail(f"{stopped}; run the same command to resume", exit_code(stopped.end_reason))
     if ran.was_stopped:
-        return _fail("interrupted; run the same command to resume", 130)
+        return fail("interrupted; run the same command to resume", INTERRUPTED)
     return _exit_code(_print_result(ran.folder, as_json=options.json), options.max_unscored_ratio)
 
 
@@ -224,13 +222,7 @@ def _format_result(found: dict[str, Any]) -> str:
 
 def _exit_code(found: dict[str, Any], max_unscored_ratio: float) -> int:
     """3 if a larger share of the samples is unscored."""
-    return 3 if sum(found["unscored"].values()) > max_unscored_ratio * found["done"] else 0
-
-
-def _fail(message: str, code: int) -> int:
-    with suppress(OSError):  # the terminal may be gone after SIGHUP
-        print(f"pyvision: {message}", file=sys.stderr)  # noqa: T201 - as `main` prints errors
-    return code
+    return NO_ANSWER if sum(found["unscored"].values()) > max_unscored_ratio * found["done"] else 0
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:

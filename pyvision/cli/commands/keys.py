@@ -1,9 +1,8 @@
-"""`pyvision keys` and `pyvision config`: store keys, and show the settings in force."""
+"""`pyvision keys`: store keys of model endpoints, name them, remove them."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import sys
@@ -33,19 +32,9 @@ def add_keys(commands: argparse._SubParsersAction[Any]) -> None:
     add_part(parts, "path", "print the path of the file of keys", print_path)
 
 
-def add_config(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare `config`."""
-    parser = commands.add_parser(
-        "config",
-        description="Show the settings in force and where they come from. Keys are named, never printed.",
-    )
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
-    parser.set_defaults(call=show_config)
-
-
 def set_key(options: argparse.Namespace) -> int:
     """Store one key; returns the exit code."""
-    from pyvision.config.environment import (
+    from pyvision.config.stored_keys import (
         delete_from_keyring,
         keys_file,
         read_keys,
@@ -72,7 +61,7 @@ def set_key(options: argparse.Namespace) -> int:
 
 def remove_key(options: argparse.Namespace) -> int:
     """Forget one key; returns the exit code."""
-    from pyvision.config.environment import delete_from_keyring, keys_file, read_keys, write_keys
+    from pyvision.config.stored_keys import delete_from_keyring, keys_file, read_keys, write_keys
 
     variable, file = _variable(options.provider), keys_file()
     stored = read_keys(file)
@@ -86,7 +75,7 @@ def remove_key(options: argparse.Namespace) -> int:
 
 def list_keys(options: argparse.Namespace) -> int:
     """Print the names of the stored keys; returns the exit code."""
-    from pyvision.config.environment import keys_file, read_keys
+    from pyvision.config.stored_keys import keys_file, read_keys
 
     stored = sorted(read_keys(keys_file()))
     for variable in stored:
@@ -98,38 +87,9 @@ def list_keys(options: argparse.Namespace) -> int:
 
 def print_path(options: argparse.Namespace) -> int:
     """Print where keys are stored; returns the exit code."""
-    from pyvision.config.environment import keys_file
+    from pyvision.config.stored_keys import keys_file
 
     print(keys_file())  # noqa: T201 - what the command is for
-    return 0
-
-
-def show_config(options: argparse.Namespace) -> int:
-    """Print each setting and variable in force with its source; returns the exit code."""
-    from pyvision.config.environment import find_settings, find_variables, is_ours
-    from pyvision.config.model_config import default_model
-
-    variables = {name: each for name, each in find_variables().items() if is_ours(name)}
-    chosen = default_model({name: each.value for name, each in variables.items()})
-    source = "no key is set" if chosen == "offline" else "keys that are set"
-    if "PYVISION_MODEL" in variables:
-        source = variables["PYVISION_MODEL"].source
-    rows = [("model", chosen, source)]
-    rows += [
-        (name, str(each.value), each.source) for name, each in find_settings().items() if name != "model"
-    ]
-    rows += [
-        (name, _display_value(name, each.value), each.source) for name, each in sorted(variables.items())
-    ]
-    if options.json:
-        found = [dict(zip(("name", "value", "source"), row, strict=True)) for row in rows]
-        print(json.dumps(found, ensure_ascii=False, indent=2))  # noqa: T201 - what the command is for
-        return 0
-    from pyvision.text.sanitize import printable
-
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    for name, value, source in rows:
-        print(printable(f"{name:{widths[0]}}  {value:{widths[1]}}  {source}"))  # noqa: T201
     return 0
 
 
@@ -160,13 +120,6 @@ def _read_key(variable: str) -> str:
     if not key or len(key) > _MAX_KEY_CHARS or not key.isprintable() or " " in key:
         raise ConfigError("that is not a key: it is empty, too long, or contains spaces; nothing was stored")
     return key
-
-
-def _display_value(name: str, value: str) -> str:
-    from pyvision.config.environment import is_key
-    from pyvision.config.model_config import without_credentials
-
-    return "(set)" if is_key(name) else without_credentials(value) if "://" in value else value
 
 
 def _note(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Work with a recorded run: `pyvision report`, `replay` and `export`."""
+"""`pyvision replay`: run the cells of a recorded run again, or continue it from one of its turns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.flags import add_model, add_repeated, count, pairs, parse_pairs
+from pyvision.cli.exit_codes import exit_code
+from pyvision.cli.flags import (
+    add_model,
+    add_recorded_run,
+    add_repeated,
+    count,
+    find_recorded_run,
+    pairs,
+    parse_pairs,
+)
 from pyvision.errors import ConfigError, reason
 
 if TYPE_CHECKING:
@@ -18,48 +27,12 @@ if TYPE_CHECKING:
     from sandbox import CellResult
 
 _DIFFERS = 3
-_FILES = (".ipynb", ".json", ".jsonl")
-_FORMATS = "ipynb, messages, pyvision, sharegpt, swift, verl or atif"
 _REPLAY = """\
 Run the cells of a recorded run again, or continue the run from one of its turns.
 Without --from, the recorded cells run in a fresh kernel, without a model, and the first difference of each is printed.
 The exit code is 0 if all results are the same, 3 if any differs. With --from and --edit, the cell of that turn is
 replaced, and later cells are not run. With --model or --config, that model continues the run from there, in a new
 run folder. With --figure, cells and models see another image in place of a recorded figure."""
-
-
-def add_recorded_run(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags that `find_recorded_run` reads."""
-    parser.add_argument(
-        "run_dir", nargs="?", metavar="RUN_DIR", help="the folder of a run, or a part of its name in runs/"
-    )
-    parser.add_argument("--last", action="store_true", help="the newest run in runs/")
-
-
-def find_recorded_run(options: argparse.Namespace) -> Path:
-    """The folder of the run that is meant. Raises ConfigError."""
-    from pyvision.runs.listing import find_run
-
-    if (options.run_dir is None) != options.last:
-        raise ConfigError(
-            "give one run: its folder, a part of its name in runs/, or --last for the newest one"
-        )
-    return find_run(options.run_dir)
-
-
-def add_report(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare `report` and its flags."""
-    parser = commands.add_parser(
-        "report",
-        description="Write a recorded run as one HTML file, and print its path. The file works offline and contains no "
-        "scripts.",
-    )
-    add_recorded_run(parser)
-    parser.add_argument("--open", action="store_true", help="open the report in the browser")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="the file to write (default: RUN_DIR/report.html)"
-    )
-    parser.set_defaults(call=report_run)
 
 
 def add_replay(commands: argparse._SubParsersAction[Any]) -> None:
@@ -84,71 +57,12 @@ def add_replay(commands: argparse._SubParsersAction[Any]) -> None:
     parser.set_defaults(call=replay_run)
 
 
-def add_export(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare `export` and its flags."""
-    parser = commands.add_parser(
-        "export",
-        description="Write a recorded run as a notebook or as training data, and print the path of the file. "
-        "Images are written beside it.",
-    )
-    add_recorded_run(parser)
-    parser.add_argument("--to", required=True, metavar="FORMAT", help=_FORMATS)
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the folder to write to (default: RUN_DIR/exports/FORMAT)"
-    )
-    parser.set_defaults(call=export_run)
-
-
-def report_run(options: argparse.Namespace) -> int:
-    """Write the page; returns the exit code."""
-    folder = find_recorded_run(options)
-    path = options.out or folder / "report.html"
-    if options.open:
-        return open_report(folder, path)
-    write_report(folder, path)
-    print(path)  # noqa: T201 - what the command is for
-    return 0
-
-
-def write_report(folder: Path, path: Path) -> None:
-    """Write the page of a run. Raises RunFolderError."""
-    from pyvision.config.files import write_file
-    from pyvision.runs.report import report
-    from pyvision.runs.run import read_run
-
-    write_file(path, report(read_run(folder)).encode())
-
-
-def open_report(folder: Path, path: Path) -> int:
-    """Write the page of a run, print its path and open it in the browser; returns the exit code."""
-    import webbrowser
-
-    write_report(folder, path)
-    print(path)  # noqa: T201 - what the command is for
-    if not webbrowser.open(path.resolve().as_uri()):
-        print("no browser could be opened; open the file yourself", file=sys.stderr)  # noqa: T201
-    return 0
-
-
 def replay_run(options: argparse.Namespace) -> int:
     """Replay or fork; returns the exit code."""
     from pyvision.runs.run import read_run
 
     recorded = read_run(find_recorded_run(options))
     return _replay(recorded, options) if options.turn is None else _fork(recorded, options)
-
-
-def export_run(options: argparse.Namespace) -> int:
-    """Write the files; returns the exit code."""
-    from pyvision.runs.export import export
-    from pyvision.runs.run import read_run
-
-    run_dir = find_recorded_run(options)
-    folder = options.out or run_dir / "exports" / options.to
-    if folder.suffix in _FILES and not folder.is_dir():
-        raise ConfigError(f"{str(folder)!r} names a file; give a folder: --out {folder.with_suffix('')}")
-    print(export(read_run(run_dir), options.to, folder))  # noqa: T201 - what the command is for
-    return 0
 
 
 def _replay(recorded: Run, options: argparse.Namespace) -> int:
@@ -213,7 +127,7 @@ def _run_edited(recorded: Run, fork: Fork, code: str) -> int:
 
 def _continue(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     """Like `pyvision run`, except that the recorded replies come first."""
-    from pyvision.cli.commands.run import exit_code, solve_shown
+    from pyvision.cli.commands.run import solve_shown
     from pyvision.cli.progress import Progress
     from pyvision.events import Event
     from pyvision.runs.replay import fork_task, with_figures

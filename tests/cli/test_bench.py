@@ -14,7 +14,7 @@ import pytest
 
 from pyvision.bench.store import Store
 from pyvision.cli import main
-from pyvision.cli.commands.bench_run import output_on_stderr
+from pyvision.cli.bench.run import output_on_stderr
 from tests.cli.conftest import Command, Done
 from tests.cli.running import scripted
 from tests.doubles import png

@@ -1,0 +1,1 @@
+"""`pyvision bench` and its commands."""
