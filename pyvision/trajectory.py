@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin, 
 from pyvision.config.files import explain_os_errors, run_folder_error, write_atomic
 from pyvision.errors import RunFolderError
 from pyvision.events import Event, ModelCall, PassingEvent, RunEnded, RunStarted
-from pyvision.text.sanitize import Redactor, replace_surrogates
+from pyvision.text.redaction import Redactor
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Closing, Message, Picture
 
 if TYPE_CHECKING:

@@ -15,13 +15,12 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyvision.config.files import config_folder, read_trusted
-from pyvision.config.stored_keys import KEYS_FILE, find_stored_keys
+from pyvision.config.files import KEYS_FILE, config_folder, read_trusted
 from pyvision.errors import ConfigError, reason, suggest
 
 ENVIRONMENT = "environment"
@@ -81,8 +80,7 @@ def find_variables() -> dict[str, SourcedValue]:
     if not _names_remote_address(found, project):
         file = folder / ENV_FILE
         found = {name: SourcedValue(value, str(file)) for name, value in _read_env(file).items()} | found
-        stored = find_stored_keys(folder / KEYS_FILE, found)
-        found = {name: SourcedValue(*key) for name, key in stored.items()} | found
+        found = _find_stored(folder / KEYS_FILE, found) | found
     if "PYVISION_MODEL" not in found and (model := find_settings().get("model")):
         found["PYVISION_MODEL"] = model
     return found
@@ -105,6 +103,14 @@ def is_key(name: str) -> bool:
 def is_ours(name: str) -> bool:
     """Whether PyVision reads a variable of this name."""
     return name.startswith("PYVISION_") or name in ADDRESSES or is_key(name)
+
+
+def _find_stored(file: Path, known: Collection[str]) -> dict[str, SourcedValue]:
+    if not file.is_file():
+        return {}
+    from pyvision.config.stored_keys import find_stored_keys
+
+    return {name: SourcedValue(*key) for name, key in find_stored_keys(file, known).items()}
 
 
 def _with_project(found: dict[str, SourcedValue], file: Path) -> dict[str, SourcedValue]:

@@ -17,6 +17,7 @@ from pyvision.errors import ConfigError, RunFolderError, reason
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+KEYS_FILE = "keys.json"  # in the user's folder
 _WAY_OUT = "choose another --out, or make room there"
 _MOST_BYTES = 4 * 2**20  # of a file of settings
 _MOST_TRUSTED_BYTES = 100_000

@@ -14,10 +14,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pyvision.config.files import config_folder, read_trusted, write_atomic
+from pyvision.config.files import KEYS_FILE, config_folder, read_trusted, write_atomic
 from pyvision.errors import ConfigError, MissingExtra, reason
 
-KEYS_FILE = "keys.json"
 KEYRING = "keyring of the system"
 _SERVICE = "pyvision"  # the name under which the keyring holds keys
 

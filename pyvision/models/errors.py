@@ -32,7 +32,8 @@ from pyvision.config.model_config import ModelConfig, is_local, without_credenti
 from pyvision.config.secret_fields import secrets
 from pyvision.config.vertex import VERTEX_LOGIN
 from pyvision.errors import ErrorKind, ModelError
-from pyvision.text.sanitize import REDACTED, Redactor, parse_json, printable
+from pyvision.text.redaction import REDACTED, Redactor
+from pyvision.text.sanitize import parse_json, printable
 
 _LONGEST_DETAIL = 300
 _MAX_JSON_VALUES = 400_000  # no thread runs while JSON is parsed: 0.1 s of nothing but brackets

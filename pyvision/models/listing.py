@@ -31,7 +31,8 @@ from pyvision.config.vertex import VERTEX_LOGIN
 from pyvision.errors import ModelError
 from pyvision.models.connection import deadline, open_client
 from pyvision.models.vertex_tokens import VertexTokens
-from pyvision.text.sanitize import Redactor, printable
+from pyvision.text.redaction import Redactor
+from pyvision.text.sanitize import printable
 
 _LIST_S = 15.0
 _LOCAL_S = 0.5

@@ -11,7 +11,6 @@ from sandbox.errors import IsolationError
 from sandbox.isolation.bubblewrap import find_bubblewrap
 from sandbox.isolation.confinement import Confinement
 from sandbox.isolation.interpreter import Interpreter, check_modules, font_lists
-from sandbox.isolation.landlock import find_landlock
 from sandbox.policy import TIERS, Policy, Tier
 
 
@@ -68,6 +67,8 @@ def _find(tier: Tier, policy: Policy, interpreter: Interpreter, fonts: tuple[Pat
         case "bwrap":
             return find_bubblewrap(policy, interpreter, fonts)
         case "landlock":
+            from sandbox.isolation.landlock import find_landlock
+
             return find_landlock(policy, interpreter, fonts)
         case "none":
             return Confinement(policy, interpreter, fonts)

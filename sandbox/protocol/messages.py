@@ -1,7 +1,7 @@
 """Jupyter messages to a kernel and from it. The guest chooses every byte that a kernel sends.
 
 Covered: `read` never raises, and its result is at most a few times as large as the message: JSON is refused before it
-is parsed if it is not ASCII, which `guest/app.py` writes, or if its objects would be much larger.
+is parsed if it is not ASCII, which `guest/kernel.py` writes, or if its objects would be much larger.
 Not covered: the types and the sizes of the values in `content`.
 """
 

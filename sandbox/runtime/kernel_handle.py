@@ -93,7 +93,7 @@ class KernelHandle:
 
 
 def build_guest_setup(key: str, policy: Policy, *, rich: bool = False) -> dict[str, Any]:
-    """The setup that guest/app.py reads, without the channels. `rich`: for a notebook, not for a model."""
+    """The setup that guest/kernel.py reads, without the channels. `rich`: for a notebook, not for a model."""
     trace = {
         "events": policy.trace_events,
         "chars": policy.trace_chars,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyvision.config.model_config import ModelConfig
 from pyvision.config.secret_fields import secrets, without_secrets
 from pyvision.events import CellRun, Event, ModelCall, Note, RunEnded, RunStarted, Sent, ToolRun
-from pyvision.text.sanitize import REDACTED, Redactor, is_redactable
+from pyvision.text.redaction import REDACTED, Redactor, is_redactable
 from pyvision.trajectory import TrajectoryWriter, read_trajectory
 from pyvision.types import (
     Message,

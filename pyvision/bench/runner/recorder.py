@@ -52,7 +52,8 @@ from pyvision.bench.store import (
 )
 from pyvision.errors import ConfigError, PyVisionError, RunFolderError
 from pyvision.events import Event, RunStarted
-from pyvision.text.sanitize import Redactor, replace_surrogates
+from pyvision.text.redaction import Redactor
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.trajectory import IMAGES, picture_file
 
 _PREPARED_AT_ONCE = (

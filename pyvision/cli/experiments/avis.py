@@ -57,7 +57,7 @@ def induce(options: argparse.Namespace) -> int:
     from pyvision.experiments.avis_study.induction import induce as induced_from
     from pyvision.experiments.avis_study.log import read_log
     from pyvision.experiments.avis_study.trajectories import trajectory_of
-    from pyvision.strategies.avis.actions import load_graph
+    from pyvision.strategies.avis.transition_graph import load_graph
 
     records = [read_log(path) for path in options.logs]
     _print_progress(

@@ -128,7 +128,7 @@ class PromptedInfill:
 
 def render_infill_prompt(task: str, masked: Masked, api: str) -> str:
     """The request to fill the mask."""
-    return prompts.render("training/refill.md", api=api, task=task, masked=masked.text, mask=MASK)
+    return prompts.render("vdebugger/infill.md", api=api, task=task, masked=masked.text, mask=MASK)
 
 
 def reply_prefix(task: str, masked: Masked) -> str:

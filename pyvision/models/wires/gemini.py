@@ -31,7 +31,8 @@ from pyvision.models.reply_builder import Item, ReplyBuilder, read_count
 from pyvision.models.tool_calls import arguments_object, plain_name, schema_of
 from pyvision.models.vertex_tokens import VertexTokens
 from pyvision.models.wires.openai_chat import base64_of
-from pyvision.text.sanitize import REDACTED, replace_surrogates
+from pyvision.text.redaction import REDACTED
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Finish, Message, Picture, Text, TokenLogprob, ToolCall, ToolOffer, Usage
 
 if TYPE_CHECKING:

@@ -15,15 +15,7 @@ from typing import Any
 from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason, ImageError
 from pyvision.images.read import read
-from pyvision.strategies.avis.actions import (
-    ACTIONS,
-    START,
-    Action,
-    PlannerExample,
-    Toolbox,
-    TransitionGraph,
-    hits_of,
-)
+from pyvision.strategies.avis.actions import ACTIONS, START, Action, PlannerExample, Toolbox, hits_of
 from pyvision.strategies.avis.memory import Memory, SearchNode, StepFinding
 from pyvision.strategies.avis.perception import DetectedObject, ImageContext, indent_block
 from pyvision.strategies.avis.reply_parsing import Decomposition, Judgement, PlannedAction
@@ -39,6 +31,7 @@ from pyvision.strategies.avis.roles import (
     give_best,
     judge,
 )
+from pyvision.strategies.avis.transition_graph import TransitionGraph
 from pyvision.types import Answer, Observation, Picture, Question, Source, ToolRequest
 
 _FINDING_CHARS = 400

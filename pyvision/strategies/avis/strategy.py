@@ -10,17 +10,7 @@ from typing import ClassVar, Literal
 from pyvision.agent.episode import Episode
 from pyvision.agent.strategy import check_least
 from pyvision.errors import EndReason
-from pyvision.strategies.avis.actions import (
-    ACTIONS,
-    TOOLS,
-    Action,
-    Group,
-    Toolbox,
-    complete_graph,
-    hits_of,
-    load_examples,
-    load_graph,
-)
+from pyvision.strategies.avis.actions import ACTIONS, TOOLS, Action, Group, Toolbox, hits_of, load_examples
 from pyvision.strategies.avis.memory import Memory, SearchNode, StepFinding
 from pyvision.strategies.avis.perception import ImageContext, describe_image
 from pyvision.strategies.avis.reply_parsing import Decomposition, source_numbers
@@ -35,6 +25,7 @@ from pyvision.strategies.avis.roles import (
     send,
 )
 from pyvision.strategies.avis.search import Search, SearchConfig, ToolExecutor
+from pyvision.strategies.avis.transition_graph import complete_graph, load_graph
 from pyvision.types import Answer, Observation, Question, ToolRequest
 
 Mode = Literal["avis", "no_backtracking", "sequential_vqa", "sequential_object", "sequential_object_search"]

@@ -29,7 +29,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from pyvision.config.model_config import is_local
 from pyvision.errors import ConfigError, MissingExtra, ToolError
-from pyvision.text.sanitize import Redactor
+from pyvision.text.redaction import Redactor
 
 if TYPE_CHECKING:
     from pyvision.tools.web.transport import HttpRequest

@@ -15,7 +15,7 @@ import pytest
 
 from pyvision.cli import main
 from pyvision.experiments.avis_study.log import Log, read_log
-from pyvision.strategies.avis.actions import load_graph
+from pyvision.strategies.avis.transition_graph import load_graph
 from tests.experiments.avis_study.doubles import make_closed, make_dataset, make_opened
 from tests.experiments.avis_study.served import HOSTILE
 from tests.sandbox.processes import wait_until

@@ -8,7 +8,8 @@ import pytest
 from pyvision.errors import ConfigError, RunFolderError
 from pyvision.experiments.avis_study.induction import format_induced, induce, write_induced
 from pyvision.experiments.avis_study.trajectories import ActionTrajectory, trajectory_of
-from pyvision.strategies.avis.actions import load_examples, load_graph
+from pyvision.strategies.avis.actions import load_examples
+from pyvision.strategies.avis.transition_graph import load_graph
 from tests.experiments.avis_study.doubles import make_attempt, make_used
 
 

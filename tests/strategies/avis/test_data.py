@@ -13,15 +13,13 @@ from pyvision.errors import ConfigError
 from pyvision.strategies.avis.actions import (
     ACTIONS,
     START,
-    complete_graph,
     examples_to_show,
     load_examples,
-    load_graph,
     purposes,
-    read_graph,
     tool_of,
 )
 from pyvision.strategies.avis.perception import block, caption_line, entity_line, location, text_line
+from pyvision.strategies.avis.transition_graph import complete_graph, load_graph, read_graph
 
 
 def test_the_graph_starts_with_what_looks_at_the_picture() -> None:

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from typing import cast
 
-from pyvision.tools.web.fetch import Guard, IPAddress, is_public
+from pyvision.tools.web.address_guard import Guard, IPAddress, is_public
 
 LOOPBACK = ip_address("127.0.0.1")
 HTML = "text/html; charset=utf-8"

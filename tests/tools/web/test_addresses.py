@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ToolError
-from pyvision.tools.web.fetch import Guard, format_url, is_public
+from pyvision.tools.web.address_guard import Guard, format_url, is_public
 
 PUBLIC = "93.184.215.14"
 NAMES = {

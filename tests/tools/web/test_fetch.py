@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ToolError
-from pyvision.tools.web.fetch import FetchLimits, Guard, WebPage, fetch
+from pyvision.tools.web.address_guard import Guard
+from pyvision.tools.web.fetch import FetchLimits, WebPage, fetch
 from tests.tools.web.site import Served, Site, serving
 
 QUICK = FetchLimits(bytes=100_000, seconds=5.0)

@@ -1,4 +1,4 @@
-"""Read capital letters in a drawing, by comparing its components with rendered letters."""
+"""Read capital letters in a drawing, inside of the kernel: compare its components with rendered letters."""
 
 from __future__ import annotations
 
