@@ -47,6 +47,11 @@ class Confinement:
         return self.policy.isolation
 
     @property
+    def required_landlock_abi(self) -> int | None:
+        """The Landlock ABI that the tier rests on; None if Landlock only adds to another mechanism."""
+        return None
+
+    @property
     def switches_user(self) -> bool:
         """Whether the zygote runs under its own user id, because the caller is root."""
         return False

@@ -62,6 +62,10 @@ class Landlock(Confinement):
     abi: int = 0
 
     @property
+    def required_landlock_abi(self) -> int | None:
+        return self.abi
+
+    @property
     def switches_user(self) -> bool:
         return self.becomes
 

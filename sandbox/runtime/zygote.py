@@ -22,7 +22,6 @@ from typing import Any
 from sandbox.errors import KernelStartError
 from sandbox.isolation.cleanup import explain_start_error
 from sandbox.isolation.confinement import Confinement, limits
-from sandbox.isolation.landlock import Landlock
 from sandbox.isolation.processes import Container, pid_of, send_signal
 from sandbox.isolation.seccomp import filter_programs, zygote_filter
 
@@ -209,7 +208,7 @@ def _start(
 def _build_setup(confinement: Confinement) -> dict[str, Any]:
     policy = confinement.policy
     is_isolated = confinement.tier != "none"
-    abi = confinement.abi if isinstance(confinement, Landlock) else None
+    abi = confinement.required_landlock_abi
     programs = filter_programs(is_measured=confinement.is_measured, landlock_abi=abi) if is_isolated else ()
     return {
         "packages": (*confinement.interpreter.packages, *confinement.module_folders()),
