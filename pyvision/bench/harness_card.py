@@ -101,8 +101,8 @@ def compare_settings(folders: Sequence[Path], *, strict: bool = False) -> Differ
     harness += [f"{each.name}: {line}" for each in others for line in _between(first, each)]
     if harness and strict:
         raise ConfigError(
-            f"not the harness of {first.name}: {'; '.join(harness)}; run the experiments again under one harness, or "
-            "omit --strict"
+            f"the harnesses differ from that of {first.name}: {'; '.join(harness)}; run the experiments "
+            "again under one harness, or omit --strict"
         )
     return Differences(tuple(compared), tuple(harness))
 

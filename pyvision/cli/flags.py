@@ -164,7 +164,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=20,
         metavar="N",
-        help="replies of the strategy's models, not of its tools' (default 20)",
+        help="replies from the strategy's models; replies to its tools do not count (default 20)",
     )
     add(
         "--max-tokens",

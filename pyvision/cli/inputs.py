@@ -107,7 +107,7 @@ def _matching(pattern: str) -> Iterator[str]:
     names = glob.glob(pattern, recursive=True)  # noqa: PTH207 - the pattern may begin at the root
     found = sorted((name for name in names if Path(name).is_file()), key=_natural)
     if not found:
-        raise ConfigError(f"{pattern!r}: no file has such a name; check the pattern")
+        raise ConfigError(f"{pattern!r}: no file matches; check the pattern")
     yield from found
 
 

@@ -50,7 +50,7 @@ _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the 
     ),
     "keys": ("commands.keys", "store the keys of model endpoints"),
     "config": ("commands.config", "show which settings are in force, and where they come from"),
-    "completions": ("commands.completions", "print the completions of a shell"),
+    "completions": ("commands.completions", "print the completion script for a shell"),
     "sandbox": ("commands.doctor", "check the isolation of this machine"),
 }
 
@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if sys.platform == "win32":
-        return fail("Windows is supported through WSL2 alone; install and run pyvision there", NO_ISOLATION)
+        return fail("Windows is supported only through WSL2; install and run PyVision there", NO_ISOLATION)
     interrupts = _Interrupts()
     try:
         options = parse(given)

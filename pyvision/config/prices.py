@@ -63,5 +63,5 @@ def prices_of(models: Iterable[str], table: Mapping[str, Price]) -> Mapping[str,
     }
     currencies = sorted({price.currency for price in found.values()})
     if len(currencies) > 1:
-        raise ConfigError(f"the price table counts in {' and '.join(currencies)}; give one currency")
+        raise ConfigError(f"the price table mixes {' and '.join(currencies)}; use one currency")
     return found

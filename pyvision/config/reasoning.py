@@ -64,7 +64,7 @@ def reasoning_fields(config: ModelConfig) -> Mapping[str, Any]:
     family = find_family(config)
     if family is None:
         raise ConfigError(
-            f"reasoning {config.reasoning!r}: it is not known how {config.model} is asked for it over wire "
+            f"reasoning {config.reasoning!r}: PyVision does not know how to ask {config.model} for it over wire "
             f"{config.wire!r}; set extra_body instead, or leave reasoning out"
         )
     chosen: Mapping[str, Any] | None = getattr(family, config.reasoning)

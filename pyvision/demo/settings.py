@@ -123,7 +123,9 @@ def model_with_key(name: str, key: str) -> ResolvedModel:
     if name.partition(":")[0] not in known:
         raise ConfigError(f"a key can be given for {', '.join(known)}, not for {shorten(name, 40)!r}")
     if not key.isascii() or not key.isprintable() or " " in key or not 8 <= len(key) <= 400:
-        raise ConfigError("this is not a key: it has 8 to 400 letters, digits and signs, and no space")
+        raise ConfigError(
+            "this is not a key; a key has 8 to 400 letters, digits and punctuation marks, and no spaces"
+        )
     config = load_model_config(name, None, {"PYVISION_API_KEY": key})
     return ResolvedModel(
         build(config), without_secrets(config), secrets(config), limits_for(config), is_ours=True
@@ -165,7 +167,7 @@ def _read_image(file: Path, limits: UploadLimits) -> Picture:
     size = file.stat().st_size
     if size > limits.picture_bytes:
         limit = limits.picture_bytes // 2**20
-        raise ImageError(f"{file.name!r} has {size / 2**20:.1f} MB; the limit is {limit} MB")
+        raise ImageError(f"{file.name!r}  is {size / 2**20:.1f} MB; the limit is {limit} MB")
     picture = decode(file.read_bytes(), file.name)
     if picture.width * picture.height > limits.picture_pixels:
         limit = limits.picture_pixels // 10**6

@@ -100,7 +100,7 @@ def _file_bytes(path: Path, name: str) -> bytes:
     except FileNotFoundError as error:
         raise ImageError(f"image {name}: there is no such file; check the path") from error
     except PermissionError as error:
-        raise ImageError(f"image {name}: may not be read; allow it with chmod +r") from error
+        raise ImageError(f"image {name}: permission denied; allow it with chmod +r") from error
     except OSError as error:
         raise ImageError(f"image {name}: cannot be read ({error.strerror}); check the path") from error
     except ValueError as error:  # a NUL in the name

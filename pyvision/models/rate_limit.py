@@ -93,8 +93,10 @@ class RateLimitedModel:
                 while (delay_s := self._delay_s(call)) > 0:
                     left_s = call.seconds_left(self._clock())
                     if left_s <= 0 or self._closings != closings:
-                        why = "no time is left" if left_s <= 0 else "the model was closed"
-                        raise ModelError(f"{self.name}: {why} to wait for room under the limits", kind="rate")
+                        why = (
+                            "no time is left to wait" if left_s <= 0 else "the model was closed while waiting"
+                        )
+                        raise ModelError(f"{self.name}: {why} for the rate limit", kind="rate")
                     self._changed.wait(min(delay_s, left_s, _MINUTE_S))
                 self._requests.take(1)
                 self._tokens.take(call.tokens)

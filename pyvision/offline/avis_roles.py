@@ -268,5 +268,5 @@ _ROLES: Mapping[str, Callable[[Sections], str]] = {
     "# Judge what a tool found in the picture": _judge_visual,
     "# Judge what a tool found out": _judge_knowledge,
     "# Answer with what there is": _answer_from_all,
-    "# Answer from a fixed row of tools": _answer_from_all,
+    "# Answer from a fixed sequence of tools": _answer_from_all,
 }

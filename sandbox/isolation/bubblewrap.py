@@ -194,7 +194,7 @@ def find_bubblewrap(policy: Policy, interpreter: Interpreter, fonts: tuple[Path,
         raise IsolationError("root needs setpriv to give up its rights; apt install util-linux")
     if setpriv and not has_capability(CAP_SYS_PTRACE):
         raise IsolationError(
-            "root cannot measure the sessions of another user without CAP_SYS_PTRACE; in a container start as an "
+            "root cannot measure the sessions of another user without CAP_SYS_PTRACE; in a container, run as an "
             "ordinary user, or give it: docker run --cap-add SYS_PTRACE"
         )
     found = Bubblewrap(policy, interpreter, fonts, bwrap=bwrap, setpriv=setpriv)
@@ -223,7 +223,9 @@ def _check_bwrap(confinement: Bubblewrap) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise IsolationError(f"{confinement.bwrap} builds no container within {_TRIAL_S:g} s") from error
+        raise IsolationError(
+            f"{confinement.bwrap} did not build a container within {_TRIAL_S:g} s"
+        ) from error
     if done.returncode != 0:
         message = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise IsolationError(f"{message}; {_find_remedy(confinement.bwrap)}")

@@ -125,7 +125,7 @@ def find_landlock(policy: Policy, interpreter: Interpreter, fonts: tuple[Path, .
     if abi < 1:
         raise IsolationError(
             f"Linux {os.uname().release} offers no Landlock; it needs Linux 5.13 or newer with the landlock module "
-            "(CONFIG_SECURITY_LANDLOCK, and lsm=landlock,… if the kernel names its modules)"
+            "(CONFIG_SECURITY_LANDLOCK, and lsm=landlock,… if the kernel command line lists its security modules)"
         )
     if not Path("/proc/thread-self/children").exists():
         raise IsolationError("/proc does not show the children of processes (CONFIG_PROC_CHILDREN)")

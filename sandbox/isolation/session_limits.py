@@ -81,7 +81,7 @@ def find_session_limits(policy: Policy, max_memory_bytes: int | None = None) -> 
     except IsolationError as error:
         raise IsolationError(
             f"the memory of a session cannot be limited: {error}; cgroups: {reason}; "
-            "Policy(session_memory='per_process') accepts that only each process is limited"
+            "Policy(session_memory='per_process') accepts a limit per process only"
         ) from error
     return SessionLimits(total, groups, watchdog, reason)
 

@@ -47,11 +47,11 @@ def _check_platform() -> None:
     """Raises IsolationError elsewhere than on Linux, whose system calls every tier needs, `none` too."""
     system = platform.system()
     if system == "Windows":
-        raise IsolationError("Windows is supported through WSL2 alone; install and run this there")
+        raise IsolationError("Windows is supported only through WSL2; install and run PyVision there")
     if system != "Linux":
         name = {"Darwin": "macOS"}.get(system, system)
         raise IsolationError(
-            f"cells need Linux; on {name} run this in a Linux container, such as one of Docker"
+            f"cells need Linux; on {name} run it in a Linux container, for example with Docker"
         )
 
 

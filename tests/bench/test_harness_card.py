@@ -84,7 +84,7 @@ def test_options_of_another_strategy_are_no_difference(tmp_path: Path) -> None:
 
 def test_strict_names_the_difference_that_it_refuses(tmp_path: Path) -> None:
     folders = [experiment(tmp_path / "a", CARD), experiment(tmp_path / "b", CARD | {"machine": {"cpus": 64}})]
-    with pytest.raises(ConfigError, match=r"not the harness of a: b: machine\.cpus: 2 -> 64"):
+    with pytest.raises(ConfigError, match=r"the harnesses differ from that of a: b: machine\.cpus: 2 -> 64"):
         compare_settings(folders, strict=True)
 
 

@@ -99,7 +99,9 @@ def test_the_lightest_of_a_generation_can_still_be_turned_off() -> None:
 
 
 def test_a_model_of_no_known_family_is_named() -> None:
-    with pytest.raises(ConfigError, match="it is not known how llava is asked for it over wire 'openai'"):
+    with pytest.raises(
+        ConfigError, match="PyVision does not know how to ask llava for it over wire 'openai'"
+    ):
         sent("openai", "llava", "low", LOCAL)
 
 

@@ -59,7 +59,7 @@ def test_the_limits_of_the_configuration_are_kept() -> None:
     with ModelServer(["one", "two"]) as server:
         model = build(configured("completions", server, requests_per_minute=1.0, retry_s=0.001))
         assert model.complete(HELLO, Sampling()).text == "one"
-        with pytest.raises(ModelError, match="no time is left to wait for room"):
+        with pytest.raises(ModelError, match="no time is left to wait for the rate limit"):
             model.complete(HELLO, Sampling(seconds=0.05))
         model.close()
 

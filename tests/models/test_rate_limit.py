@@ -56,7 +56,7 @@ def has_room(model: RateLimitedModel) -> bool:
     try:
         model.complete(HELLO, NOW)
     except ModelError as error:
-        return "no time is left to wait for room" not in str(error)
+        return "no time is left to wait for the rate limit" not in str(error)
     return True
 
 

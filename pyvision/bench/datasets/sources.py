@@ -50,7 +50,7 @@ class SampleSource:
         if self.is_local:
             count = sum(1 for _ in self.samples(limit))
             if not count:
-                raise ConfigError(f"{self.name}: holds no sample; give a dataset with one at least")
+                raise ConfigError(f"{self.name}: holds no samples; give a dataset with at least one")
             return count
         return None
 

@@ -91,7 +91,7 @@ def add_plan(parts: argparse._SubParsersAction[Any]) -> None:
         type=above_half,
         default=0.8,
         metavar="X",
-        help="the probability to detect it, at least 0.5 (default 0.8)",
+        help="the probability of detecting it, at least 0.5 (default 0.8)",
     )
     add("--repeat", type=count, default=1, metavar="K", help="answers per sample (default 1)")
     add(
@@ -100,7 +100,8 @@ def add_plan(parts: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="an experiment of one of the two kinds; give two over the same samples for the fewest assumptions",
+        help="an earlier experiment with one of the two setups to compare; give two over the same samples for the "
+        "fewest assumptions",
     )
     add("--prices", type=Path, metavar="FILE", help="a price table, for pilots that recorded no cost")
     add(

@@ -229,7 +229,7 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge",
         metavar="MODEL",
-        help="a model, as --model takes it, or FILE.json, that grades answers which the rules cannot",
+        help="a model, as --model takes it, or FILE.json, that grades the answers that the rules cannot grade",
     )
 
 

@@ -20,7 +20,7 @@ def add_keys(commands: argparse._SubParsersAction[Any]) -> None:
     parts = add_commands(commands, "keys")
     where = "PROVIDER is a name as --model takes it, or a variable such as TAVILY_API_KEY."
     for name, purpose, call in (
-        ("set", "store a key, which is asked for or read from standard input", set_key),
+        ("set", "ask for a key, or read it from standard input, and store it", set_key),
         ("remove", "forget a stored key", remove_key),
     ):
         part = add_part(parts, name, purpose, call, where)
@@ -28,8 +28,8 @@ def add_keys(commands: argparse._SubParsersAction[Any]) -> None:
         part.add_argument("key", nargs="?", help=argparse.SUPPRESS)
         if call is set_key:
             part.add_argument("--keyring", action="store_true", help="in the system's keyring, not in a file")
-    add_part(parts, "list", "name the stored keys, never their values", list_keys)
-    add_part(parts, "path", "print the path of the file of keys", print_path)
+    add_part(parts, "list", "list the stored keys by name, without their values", list_keys)
+    add_part(parts, "path", "print the path of the key file", print_path)
 
 
 def set_key(options: argparse.Namespace) -> int:

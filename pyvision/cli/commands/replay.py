@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _DIFFERS = 3
 _REPLAY = """\
 Run the cells of a recorded run again, or continue the run from one of its turns.
-Without --from, the recorded cells run in a fresh kernel, without a model, and the first difference of each is printed.
-The exit code is 0 if all results are the same, 3 if any differs. With --from and --edit, the cell of that turn is
-replaced, and later cells are not run. With --model or --config, that model continues the run from there, in a new
-run folder. With --figure, cells and models see another image in place of a recorded figure."""
+Without --from, the recorded cells run in a fresh kernel, without a model, and the first difference in each cell is
+printed. The exit code is 0 if all results are the same, 3 if any differs. With --from and --edit, the cell of that
+turn is replaced, and later cells are not run. With --model or --config, that model continues the run from there, in a
+new run folder. With --figure, cells and models see another image in place of a recorded figure."""
 
 
 def add_replay(commands: argparse._SubParsersAction[Any]) -> None:

@@ -295,7 +295,7 @@ def test_a_machine_without_isolation_is_reported_with_what_to_install(unprotecte
 BAD = {
     "missing image": (["--image", "nowhere.png", "--question", "?"], "nowhere.png"),
     "a folder without images": (["--image", "used", "--question", "?"], "no image is in this folder"),
-    "a pattern without a match": (["--image", "*.jpg", "--question", "?"], "no file has such a name"),
+    "a pattern without a match": (["--image", "*.jpg", "--question", "?"], "no file matches"),
     "a private URL": (["--image", "http://10.0.0.1/a.png", "--question", "?"], "not on the public internet"),
     "a missing file of the question": (["--image", "photo.png", "--question", "@nowhere"], "'@nowhere'"),
     "standard input twice": (["-", "-q", "-"], "only once"),

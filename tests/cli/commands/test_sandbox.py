@@ -31,7 +31,7 @@ def test_windows_is_answered_with_what_works_there(
     monkeypatch.setattr("sys.platform", "win32")
     assert main(["sandbox", "check"]) == 5
     assert capsys.readouterr().err.splitlines() == [
-        "pyvision: Windows is supported through WSL2 alone; install and run pyvision there"
+        "pyvision: Windows is supported only through WSL2; install and run PyVision there"
     ]
 
 

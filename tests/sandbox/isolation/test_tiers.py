@@ -90,7 +90,7 @@ def test_root_that_cannot_measure_a_container_takes_the_next_tier() -> None:
 @pytest.mark.parametrize("isolation", ["auto", "bwrap", "landlock", "none"])
 @pytest.mark.parametrize(
     ("system", "remedy"),
-    [("Darwin", "on macOS run this in a Linux container"), ("Windows", "through WSL2 alone")],
+    [("Darwin", "on macOS run it in a Linux container"), ("Windows", "only through WSL2")],
 )
 def test_a_system_without_linux_is_answered_with_what_works_there(
     monkeypatch: pytest.MonkeyPatch, system: str, remedy: str, isolation: Tier | Literal["auto"]
@@ -136,7 +136,7 @@ def test_windows_is_answered_in_one_line(code: str) -> None:
     )
     assert done.returncode != 0
     assert done.stderr.removeprefix("sandbox check: ").splitlines() == [
-        "Windows is supported through WSL2 alone; install and run this there"
+        "Windows is supported only through WSL2; install and run PyVision there"
     ]
 
 

@@ -82,7 +82,7 @@ def test_the_critic_is_asked_for_a_correction(stage: Stage) -> None:
 def test_critics_are_asked_to_correct_nothing_as_in_the_paper(stage: Stage) -> None:
     paper = VDebugger(critic_on_error=True, one_reply=False)
     assert roles_of(stage, MARKED, GOOD, "right", strategy=paper) == ["coder", "critic", "refiner", "critic"]
-    assert "Mark one place only. Correct nothing." in stage.request_text(1)
+    assert "Mark one place only. Do not correct anything." in stage.request_text(1)
 
 
 def test_a_refiner_of_its_own_writes_the_correction(stage: Stage) -> None:
@@ -93,7 +93,7 @@ def test_a_refiner_of_its_own_writes_the_correction(stage: Stage) -> None:
         Episode(question, models, Limits(), stage.sandbox, stage.events.append, tools=stage.world.tools)
     ) as episode:
         assert ONE_REPLY.solve(question, episode) == Answer("3")
-    assert "Correct nothing." in critic.requests[0][-1].text
+    assert "Do not correct anything." in critic.requests[0][-1].text
     assert len(refiner.requests) == 1
 
 

@@ -102,7 +102,7 @@ def test_functions_are_not_called_correct_where_one_failed(stage: Stage) -> None
     stage.solve([GOOD, "wrong", ASKS, "right"])
     for turn in (1, 2):
         assert RIGHT not in stage.request_text(turn)
-        assert "a function failed, which need not be a fault of the program: detect: the service is down" in (
+        assert "a function failed, which may not be the program's fault: detect: the service is down" in (
             stage.request_text(turn)
         )
 
