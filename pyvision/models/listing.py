@@ -100,8 +100,8 @@ def find_local(timeout_s: float = _LOCAL_S) -> tuple[LocalEndpoint, ...]:
     return find_among(dict(_local_configs()), timeout_s)
 
 
-def find_among(configs: Mapping[str, ModelConfig], timeout_s: float = _LOCAL_S) -> tuple[LocalEndpoint, ...]:
-    """Those of these endpoints that answer with a list of models."""
+def find_among(configs: Mapping[str, ModelConfig], timeout_s: float) -> tuple[LocalEndpoint, ...]:
+    """Those of these endpoints that answer with a list of models within this time."""
     if not configs:
         return ()
     with ThreadPoolExecutor(len(configs)) as pool:

@@ -16,6 +16,7 @@ from tests.servers.wires import WIRES, configured
 KEY = "sk-very-secret-0123456789"
 _NO_FAULT = Fault()
 NOWHERE = ModelConfig("openai", "m", "http://127.0.0.1:9/v1")
+PATIENT_S = 60.0  # which only a failure reaches
 
 
 def listed(models: object, wire: str = "completions") -> tuple[ListedModel, ...]:
@@ -23,9 +24,11 @@ def listed(models: object, wire: str = "completions") -> tuple[ListedModel, ...]
         return list_models(configured(wire, server))
 
 
-def refused(fault: Fault = _NO_FAULT, models: object = None, **settings: Any) -> str:
+def refused(
+    fault: Fault = _NO_FAULT, models: object = None, timeout_s: float = PATIENT_S, **settings: Any
+) -> str:
     with ModelServer([], models=models, fault_of_get=fault) as server, pytest.raises(ModelError) as caught:
-        list_models(configured("completions", server, api_key=KEY, **settings), timeout_s=1.0)
+        list_models(configured("completions", server, api_key=KEY, **settings), timeout_s)
     assert "\n" not in str(caught.value)
     assert KEY not in str(caught.value)
     return str(caught.value)
@@ -104,12 +107,12 @@ def test_an_answer_that_is_not_a_list_is_one_line(models: object) -> None:
 
 
 def test_a_list_that_trickles_ends_at_the_time_limit() -> None:
-    assert "cannot be asked for its models" in refused(Fault(trickle_s=0.2))
+    assert "cannot be asked for its models" in refused(Fault(trickle_s=0.2), timeout_s=1.0)
 
 
 def test_an_endpoint_that_is_not_there_is_left_out() -> None:
     with ModelServer([]) as server:
-        found = find_among({"none": NOWHERE, "vllm": configured("completions", server)})
+        found = find_among({"none": NOWHERE, "vllm": configured("completions", server)}, PATIENT_S)
         address = server.base_url
     assert found == (LocalEndpoint("vllm", address, (ListedModel("m"),)),)
 
@@ -117,12 +120,12 @@ def test_an_endpoint_that_is_not_there_is_left_out() -> None:
 def test_something_else_at_the_port_is_left_out() -> None:
     page = Fault(body=b"<html>my blog</html>", headers={"content-type": "text/html"})
     with ModelServer([], fault_of_get=page) as server:
-        assert find_among({"llamacpp": configured("completions", server)}) == ()
+        assert find_among({"llamacpp": configured("completions", server)}, PATIENT_S) == ()
 
 
 def test_nothing_but_the_list_is_asked_for() -> None:
     with ModelServer(["unused"]) as server:
-        find_among({"vllm": configured("completions", server)})
+        find_among({"vllm": configured("completions", server)}, PATIENT_S)
         assert (len(server.asked), server.requests) == (1, [])
 
 
