@@ -34,7 +34,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {  # label -> a title, and a text wi
     "debate_ended": ("Debate ended", "round {round}: {ending}"),
     "tentative_answer": ("Answer after round {round}", "{answer}"),
 }
-ENDINGS = {
+DEBATE_ENDINGS = {
     "accepted": "the program is accepted",
     "rounds": "no round was left",
     "repeated": "the new program was tried before",
@@ -97,7 +97,7 @@ def plain_note(event: Note) -> Markup:
 def _sentence_note(event: Note) -> Markup:
     """A note of one sentence."""
     title, text = _SENTENCES[event.label]
-    data = {**event.data, "ending": ENDINGS.get(str(event.data.get("why")), event.data.get("why"))}
+    data = {**event.data, "ending": DEBATE_ENDINGS.get(str(event.data.get("why")), event.data.get("why"))}
     heading, sentence = (shorten(part.format_map(data), _SENTENCE_CHARS) for part in (title, text))
     return element("div", element("p", element("b", heading), f" · {sentence}"), class_="note")
 

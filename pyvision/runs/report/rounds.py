@@ -9,7 +9,7 @@ from pyvision.events import Event
 from pyvision.pages.markup import Markup, element, join
 from pyvision.runs.report.debates import DebateRecord, record
 from pyvision.runs.report.graph_drawing import SIGN
-from pyvision.runs.report.notes import ENDINGS
+from pyvision.runs.report.notes import DEBATE_ENDINGS
 from pyvision.strategies.bdog.graphs import Changed, GraphDifference, difference
 from pyvision.strategies.bdog.graphs.graph import ChangeKind
 
@@ -35,7 +35,7 @@ def round_list(events: Sequence[Event]) -> Markup | None:
 
 
 def _ending(why: str | None) -> str:
-    return ENDINGS.get(why or "", (why or "no reason recorded").replace("_", " "))
+    return DEBATE_ENDINGS.get(why or "", (why or "no reason recorded").replace("_", " "))
 
 
 def _round_changes(found: DebateRecord) -> Iterator[GraphDifference]:
