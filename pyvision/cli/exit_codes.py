@@ -32,8 +32,6 @@ def exit_code(end_reason: EndReason) -> int:
 
 def fail(message: str, code: int) -> int:
     """Print an error, and return the exit code."""
-    with suppress(
-        OSError
-    ):  # standard error may be a broken pipe too (`2>&1 | head -1`), or the terminal may be gone
+    with suppress(OSError):  # standard error may be a pipe without a reader, or a terminal that is gone
         print(f"pyvision: {message}", file=sys.stderr, flush=True)  # noqa: T201 - the only place that prints errors
     return code

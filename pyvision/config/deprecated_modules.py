@@ -25,9 +25,9 @@ MOVED = {
     "pyvision.prompts": "pyvision.text.prompts",
     "pyvision.replay": "pyvision.runs.replay",
     "pyvision.replies": "pyvision.text.replies",
+    "pyvision.report": "pyvision.runs.report",
     "pyvision.report.markup": "pyvision.pages.markup",
     "pyvision.report.run": "pyvision.runs.run",
-    "pyvision.report": "pyvision.runs.report",  # after the modules that it has lost
     "pyvision.tools.cells": "pyvision.tools.cell_functions",
     "pyvision.tools.index": "pyvision.tools.retrieval",
     "pyvision.tools.table": "pyvision.tools.registry",
@@ -69,7 +69,8 @@ class _Loader:
 
 def _new_name(name: str) -> str | None:
     """The path of today for a module that has moved, or that lies in a package that has."""
-    for old, new in MOVED.items():
-        if name == old or name.startswith(f"{old}."):
-            return new + name.removeprefix(old)
-    return None
+    olds = [old for old in MOVED if name == old or name.startswith(f"{old}.")]
+    if not olds:
+        return None
+    old = max(olds, key=len)  # a module may have moved further than its package
+    return MOVED[old] + name.removeprefix(old)

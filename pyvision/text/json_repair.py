@@ -67,11 +67,9 @@ def values_in(text: str) -> Iterator[Any]:
         try:
             value, at = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):  # no JSON after all, or a tower of brackets
-            value, at, fixes = (
-                read_value(text[: start + readable], start) if readable else (None, start, None)
-            )
+            value, at, fixes = read_value(text[: start + max(readable, 1)], start)
             readable -= at - start
-            if fixes is None or not fixes <= _CERTAIN:
+            if not fixes <= _CERTAIN:
                 at, failures = start + 1, failures + 1
                 continue
         yield value

@@ -26,6 +26,7 @@ _PREFIX = "pyvision-sandbox-"
 _MARK = ".of-a-sandbox"
 _MAX_PATH_BYTES = 60  # the path of a Unix socket has 107 bytes at most
 _NEW_S = 60.0  # a folder this young may be one that its host is about to lock
+_ENOUGH_FILES = 1024  # that a process may open; a kernel starts with a few hundred
 _FIRST_UID = 1_800_000_000  # far from what user databases, containers and systemd allocate
 _UIDS = 1 << 20
 # Each input line names the process to kill. The end of the input means that the host has ended, unless the last line
@@ -61,7 +62,9 @@ def explain_start_error(message: str) -> str:
         import resource  # Windows has none, and must be able to import this
 
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        return f"{message}; a process may open {files} files here: raise the limit with ulimit -n, to 1024 or more"
+        if not 0 <= files < _ENOUGH_FILES:  # RLIM_INFINITY is -1
+            return message
+        return f"{message}; a process may open {files} files here: raise it with ulimit -n {_ENOUGH_FILES}"
     if "Permission denied" not in message:
         return message
     if (umask := _umask()) & 0o700:

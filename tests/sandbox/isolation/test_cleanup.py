@@ -121,7 +121,7 @@ def test_the_reaper_removes_its_folder_alone_whatever_the_path_holds(folders: Pa
         (
             "ulimit -n 99",
             "Bad file descriptor",
-            "a process may open 99 files here: raise the limit with ulimit -n",
+            "a process may open 99 files here: raise it with ulimit -n 1024",
         ),
     ],
 )
