@@ -9,7 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -88,20 +88,23 @@ class Session(Closing):
         self,
         code: str,
         *,
+        timeout_s: float | None = None,
         trace: bool = False,
         functions: Mapping[str, HostFunction] | None = None,
         on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
         """Run one cell. Never raises for what it does; SessionClosed, or KernelStartError in a restore.
 
-        trace: record in `result.trace` which lines ran and what they changed. functions: what the cell can call
-        as `host.NAME(…)`, with images among the arguments; each call runs on the host, in its own thread, with
-        all the host's rights. The time that calls take does not count as the cell's. on_output: called with what the
-        cell prints, as it arrives and on the thread that runs the cell, so it must return quickly; after
-        100,000 characters it is called no more. What it raises ends the kernel, and `run` raises it.
+        timeout_s: the limit of this cell; None is that of the Policy. trace: record in `result.trace` which lines
+        ran and what they changed. functions: what the cell can call as `host.NAME(…)`, with images among the
+        arguments; each call runs on the host, in its own thread, with all the host's rights. The time that calls
+        take does not count as the cell's. on_output: called with what the cell prints, as it arrives and on the
+        thread that runs the cell, so it must return quickly; after 100,000 characters it is called no more. What it
+        raises ends the kernel, and `run` raises it.
         """
         if not isinstance(code, str):
             raise TypeError(f"the code is {type(code).__name__}; give a str")
+        policy = self._policy if timeout_s is None else replace(self._policy, cell_timeout_s=timeout_s)
         cell = Cell(code, trace, functions or {}, on_output)
         with self._lock:
             self._check_alive()
@@ -111,7 +114,7 @@ class Session(Closing):
             kernel = self._get_kernel()
             self._clear_interrupt()
             try:
-                result = run_cell(kernel, cell, self._policy, self._interrupt_fd, self._credit)
+                result = run_cell(kernel, cell, policy, self._interrupt_fd, self._credit)
             except BaseException:  # Ctrl-C: a cell that keeps running would block the next one
                 self._drop_kernel()
                 raise

@@ -7,11 +7,9 @@ import json
 import statistics
 import sys
 import textwrap
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Any
 
 from sandbox.errors import SandboxError
@@ -19,7 +17,6 @@ from sandbox.escape_tests.attacks import Attack, attacks
 from sandbox.escape_tests.runner import AttackResult, Runner, Verdicts, run_in_background
 from sandbox.policy import Layer, Policy
 from sandbox.sandbox import Sandbox
-from sandbox.session import Session
 
 _GRACE_S = 0.5
 _STARTS = 5
@@ -52,12 +49,11 @@ def check(options: argparse.Namespace) -> int:
         topics = ", ".join(sorted({attack.topic for attack in attacks()}))
         return _fail(f"there is no topic {options.topic!r}; there are {topics}", 2)
     try:
-        with Sandbox(Policy(isolation=options.isolation)) as sandbox:
+        with Sandbox(Policy(isolation=options.isolation, interrupt_grace_s=_GRACE_S)) as sandbox:
             layers, starts = sandbox.layers(), start_times_ms(sandbox)
-        policy = Policy(isolation=options.isolation, interrupt_grace_s=_GRACE_S)
-        started = time.monotonic()
-        verdicts = try_all(chosen, policy, coloured=None if options.json else sys.stdout.isatty())
-        seconds = time.monotonic() - started
+            started = time.monotonic()
+            verdicts = try_all(chosen, sandbox, coloured=None if options.json else sys.stdout.isatty())
+            seconds = time.monotonic() - started
     except SandboxError as error:
         return _fail(str(error), 5)
     if options.json:
@@ -78,21 +74,20 @@ def start_times_ms(sandbox: Sandbox) -> tuple[float, float]:
     return taken[0], statistics.median(taken[1:])
 
 
-def try_all(chosen: Sequence[Attack], policy: Policy, *, coloured: bool | None) -> list[AttackResult]:
+def try_all(chosen: Sequence[Attack], sandbox: Sandbox, *, coloured: bool | None) -> list[AttackResult]:
     """Every verdict; prints a line for each as it arrives unless `coloured` is None. Raises SandboxError."""
     verdicts: list[AttackResult] = []
-    with SandboxPool(policy) as sandboxes:
-        for verdict in _verdicts(chosen, sandboxes):
-            verdicts.append(verdict)
-            if coloured is None:
-                continue
-            if len(verdicts) == 1 or verdicts[-2].attack.topic != verdict.attack.topic:
-                print(heading(verdict.attack.topic), flush=True)  # noqa: T201
-            print(verdict_line(verdict, coloured=coloured), flush=True)  # noqa: T201
+    for verdict in _verdicts(chosen, sandbox):
+        verdicts.append(verdict)
+        if coloured is None:
+            continue
+        if len(verdicts) == 1 or verdicts[-2].attack.topic != verdict.attack.topic:
+            print(heading(verdict.attack.topic), flush=True)  # noqa: T201
+        print(verdict_line(verdict, coloured=coloured), flush=True)  # noqa: T201
     return verdicts
 
 
-def _verdicts(chosen: Sequence[Attack], sandboxes: SandboxPool) -> Iterator[AttackResult]:
+def _verdicts(chosen: Sequence[Attack], sandbox: Sandbox) -> Iterator[AttackResult]:
     """Run several attacks at once, since most of their time is waiting; those that flood the host run last, alone."""
     floods = [attack for attack in chosen if attack.proof == "neighbour"]
     others = [attack for attack in chosen if attack.proof != "neighbour"]
@@ -100,30 +95,10 @@ def _verdicts(chosen: Sequence[Attack], sandboxes: SandboxPool) -> Iterator[Atta
         with ExitStack() as stack:
             futures: Verdicts = {}
             for lane in range(lanes):
-                runner = Runner(sandboxes.open_session, _GRACE_S)
+                runner = Runner(sandbox.open, _GRACE_S)
                 futures |= stack.enter_context(run_in_background(runner, part[lane::lanes]))
             for attack in part:
                 yield futures[attack.id].result()
-
-
-class SandboxPool(ExitStack):
-    """A Sandbox for each time limit of attacks; the other limits are those of `policy`. Thread-safe."""
-
-    def __init__(self, policy: Policy) -> None:
-        super().__init__()
-        self._policy = policy
-        self._lock = threading.Lock()
-        self._sandboxes: dict[float, Sandbox] = {}
-
-    def open_session(self, timeout_s: float) -> Session:
-        return self._sandbox(timeout_s).open()
-
-    def _sandbox(self, timeout_s: float) -> Sandbox:
-        with self._lock:
-            if timeout_s not in self._sandboxes:
-                policy = replace(self._policy, cell_timeout_s=timeout_s)
-                self._sandboxes[timeout_s] = self.enter_context(Sandbox(policy))
-            return self._sandboxes[timeout_s]
 
 
 def _build_report(

@@ -29,7 +29,13 @@ _PEAK = threading.Lock()  # VmHWM is one value for the whole process, so only on
 class AttackSession(Protocol):
     """The part of a Session that attacks need."""
 
-    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
+    def run(
+        self,
+        code: str,
+        *,
+        timeout_s: float | None = None,
+        functions: Mapping[str, HostFunction] | None = None,
+    ) -> CellResult:
         """Never raises for what the cell does."""
 
     def close(self) -> None:

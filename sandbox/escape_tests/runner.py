@@ -26,7 +26,7 @@ _ALIVE = ("print(6 * 7)", "42")
 _ANSWER_ATTEMPTS = 5
 
 
-OpenSession: TypeAlias = Callable[[float], AttackSession]  # given the limit of its cells, in seconds
+OpenSession: TypeAlias = Callable[[], AttackSession]
 _MOST_PIXELS = 64_000_000  # the largest image that is decoded as a check
 _RATIO = 200
 _TEXTS = {b"tEXt", b"zTXt", b"iTXt"}
@@ -61,13 +61,13 @@ class Runner(Closing):
         self._open = open_session
         self._grace_s = grace_s
         self._canaries = Canaries()
-        self._shared: dict[float, AttackSession] = {}
-        self._neighbours: dict[float, Neighbour] = {}
+        self._shared: AttackSession | None = None
+        self._neighbour: Neighbour | None = None
 
     def run(self, attack: Attack) -> AttackResult:
         """Run it, and restore the canaries that it touched."""
         marker = secrets.token_hex(16)
-        neighbour = self._neighbour(attack.timeout_s)
+        neighbour = self._get_neighbour()
         started = time.monotonic()
         try:
             results = [self._run_once(attack, marker, neighbour) for _ in range(attack.sessions)]
@@ -78,7 +78,7 @@ class Runner(Closing):
         seconds = time.monotonic() - started
         escapes = [escape for _, escape in results] + [
             self._canaries.find_harm(marker),
-            self._check_neighbour(neighbour, attack),
+            self._check_neighbour(neighbour),
         ]
         evidence = next(filter(None, escapes), None)
         last, _ = results[-1]
@@ -89,10 +89,9 @@ class Runner(Closing):
         """End every session and remove the canaries."""
         with ExitStack() as closing:  # all of them, even if one fails
             closing.callback(self._canaries.close)
-            for session in self._shared.values():
-                closing.callback(session.close)
-            for neighbour in self._neighbours.values():
-                closing.callback(neighbour.close)
+            for session in (self._shared, self._neighbour):
+                if session is not None:
+                    closing.callback(session.close)
 
     def _run_once(self, attack: Attack, marker: str, neighbour: Neighbour) -> tuple[CellResult, str | None]:
         """The result of the program, and what escaped, if anything."""
@@ -102,7 +101,7 @@ class Runner(Closing):
         watching = neighbour.monitor() if attack.proof == "neighbour" else nullcontext(Watch())
         with self._session(attack) as session:
             with watching as watch:
-                result = session.run(code, functions=functions)
+                result = session.run(code, timeout_s=attack.timeout_s, functions=functions)
             escapes = (
                 self._find_escape(result, marker),
                 watch.harm,
@@ -132,7 +131,7 @@ class Runner(Closing):
             code, expected = _ALIVE
         if code is None:
             return None
-        for result in _results_until_answer(session, code):
+        for result in _results_until_answer(session, code, attack.timeout_s):
             if escape := self._find_escape(result, marker):
                 return escape
         if expected is None or result.text.strip() == expected:
@@ -146,32 +145,34 @@ class Runner(Closing):
             return None
         return f"control came back after {result.seconds:.1f} s, not {limit_s:.1f}"
 
-    def _check_neighbour(self, neighbour: Neighbour, attack: Attack) -> str | None:
+    def _check_neighbour(self, neighbour: Neighbour) -> str | None:
         harm = neighbour.find_harm()
         if harm is not None:
-            self._neighbours.pop(attack.timeout_s).close()
+            self._neighbour = None
+            neighbour.close()
         return harm
 
     @contextmanager
     def _session(self, attack: Attack) -> Iterator[AttackSession]:
         if attack.session == "own" or attack.sessions > 1:
-            session = self._open(attack.timeout_s)
+            session = self._open()
             try:
                 yield session
             finally:
                 session.close()
             return
-        if attack.timeout_s not in self._shared:
-            self._shared[attack.timeout_s] = self._open(attack.timeout_s)
-        session = self._shared[attack.timeout_s]
+        if self._shared is None:
+            self._shared = self._open()
+        session = self._shared
         yield session
-        if not _answers(session, *_ALIVE):
-            self._shared.pop(attack.timeout_s).close()
+        if not _answers(session, *_ALIVE, attack.timeout_s):
+            self._shared = None
+            session.close()
 
-    def _neighbour(self, timeout_s: float) -> Neighbour:
-        if timeout_s not in self._neighbours:
-            self._neighbours[timeout_s] = Neighbour(self._open(timeout_s), self._canaries.neighbour_secret)
-        return self._neighbours[timeout_s]
+    def _get_neighbour(self) -> Neighbour:
+        if self._neighbour is None:
+            self._neighbour = Neighbour(self._open(), self._canaries.neighbour_secret)
+        return self._neighbour
 
 
 @contextmanager
@@ -184,19 +185,19 @@ def run_in_background(runner: Runner, attacks: Iterable[Attack]) -> Iterator[Ver
             thread.shutdown(cancel_futures=True)
 
 
-def _answers(session: AttackSession, code: str, expected: str) -> bool:
-    *_, result = _results_until_answer(session, code)
+def _answers(session: AttackSession, code: str, expected: str, timeout_s: float) -> bool:
+    *_, result = _results_until_answer(session, code, timeout_s)
     return result.text.strip() == expected
 
 
-def _results_until_answer(session: AttackSession, code: str) -> Iterator[CellResult]:
+def _results_until_answer(session: AttackSession, code: str, timeout_s: float) -> Iterator[CellResult]:
     """Run a cell until it ends by itself, a few times at most.
 
     The first result may only report that the kernel had ended before, and on a busy machine a harmless cell can exceed
     the short limit of an attack.
     """
     for _ in range(_ANSWER_ATTEMPTS):
-        yield (result := session.run(code))
+        yield (result := session.run(code, timeout_s=timeout_s))
         if result.status not in ("died", "timeout"):
             return
 

@@ -85,7 +85,7 @@ class Request:
         self._channels = connection.channels
         self.identity = identity
         self._on_output = on_output
-        self._started_at = time.monotonic()
+        self.output_deadline = time.monotonic()  # until when the output of a cell may arrive
         self._replied_at = self._received_at = 0.0
         self._messages = self._unmatched = 0
         self._output = connection.channels.output
@@ -130,7 +130,7 @@ class Request:
         spent_s = self._calls.spent_s if self._calls else 0.0
         if self.reply is None:
             return deadline + spent_s
-        end = self._started_at + self._connection.policy.cell_timeout_s + spent_s
+        end = self.output_deadline + spent_s
         return min(self._received_at + _IDLE_GRACE_S, max(end, self._replied_at + _IDLE_GRACE_S))
 
     def _has_fault(self) -> bool:

@@ -63,6 +63,7 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, cred
     long_at = started + credit.remaining_s()
     kernel.prioritize("new")
     request = kernel.execute(cell.code, take, calls, trace=cell.trace)
+    request.output_deadline = started + policy.cell_timeout_s
     try:
         first, last, line = _wait(request, kernel, (long_at, started + policy.cell_timeout_s), interrupt_fd)
     finally:

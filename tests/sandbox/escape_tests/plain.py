@@ -18,6 +18,7 @@ from sandbox.policy import HostFunction
 
 _INTERRUPT_S = 1.0
 _START_S = 60.0
+_CELL_S = 20.0
 
 
 class PlainSession:
@@ -27,18 +28,23 @@ class PlainSession:
     kernel: jupyter_client is not safe across threads, and has an event loop in each.
     """
 
-    def __init__(self, home: Path, timeout_s: float) -> None:
+    def __init__(self, home: Path) -> None:
         self._home = home
-        self._timeout_s = timeout_s
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._thread = ThreadPoolExecutor(1)
         self._is_stuck = False
         self._starting = self._thread.submit(self._start)
 
-    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
+    def run(
+        self,
+        code: str,
+        *,
+        timeout_s: float | None = _CELL_S,
+        functions: Mapping[str, HostFunction] | None = None,
+    ) -> CellResult:
         """There is no host to call; attacks that need one are not run in here."""
         self._starting.result()
-        return self._thread.submit(self._run, code).result()
+        return self._thread.submit(self._run, code, timeout_s).result()
 
     def close(self) -> None:
         self._thread.submit(self._stop).result()
@@ -59,7 +65,7 @@ class PlainSession:
         self._client.start_channels()
         self._client.wait_for_ready(timeout=_START_S)
 
-    def _run(self, code: str) -> CellResult:
+    def _run(self, code: str, timeout_s: float | None) -> CellResult:
         if self._is_stuck:
             return CellResult("timeout")
         started = time.monotonic()
@@ -75,9 +81,7 @@ class PlainSession:
                     errors.append(CellError(content["ename"], content["evalue"]))
 
         try:
-            self._client.execute_interactive(
-                code, allow_stdin=False, timeout=self._timeout_s, output_hook=take
-            )
+            self._client.execute_interactive(code, allow_stdin=False, timeout=timeout_s, output_hook=take)
         except (TimeoutError, Empty, RuntimeError):  # too late, or the kernel ended
             self._interrupt()
         error = errors[0] if errors else None

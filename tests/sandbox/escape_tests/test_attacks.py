@@ -16,7 +16,6 @@ import pytest
 from sandbox import Policy, Sandbox
 from sandbox.escape_tests import Attack, Runner, attacks
 from sandbox.escape_tests.canaries import Canaries
-from sandbox.escape_tests.command import SandboxPool
 from sandbox.escape_tests.runner import Verdicts, run_in_background
 from tests.sandbox.escape_tests.plain import PlainSession
 from tests.sandbox.escape_tests.rights import is_root_of_a_machine
@@ -97,9 +96,9 @@ def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
     floods = [each for each in chosen if each.proof == "neighbour"]
     others = [each for each in chosen if each.proof != "neighbour"]
     verdicts: Verdicts = {}
-    with SandboxPool(_POLICY) as containers, ExitStack() as stack:
+    with Sandbox(_POLICY) as containers, ExitStack() as stack:
         for part in (floods, others):
-            runner = Runner(containers.open_session, _PATIENT_S)
+            runner = Runner(containers.open, _PATIENT_S)
             verdicts |= stack.enter_context(run_in_background(runner, part))
         yield verdicts
 
@@ -146,8 +145,8 @@ def test_an_attack_is_contained(in_sandbox: Verdicts, limits_sessions: bool, att
 def test_a_later_session_finds_nothing_where_a_watchdog_limits_memory() -> None:
     policy = replace(_POLICY, session_memory="watchdog")  # it refuses more system calls than cgroups need
     with (
-        SandboxPool(policy) as containers,
-        Runner(containers.open_session, _PATIENT_S) as runner,
+        Sandbox(policy) as containers,
+        Runner(containers.open, _PATIENT_S) as runner,
     ):
         verdicts = {each.id: runner.run(each) for each in _ALL if each.topic == "leaks" and each.sessions > 1}
     assert {name: verdict.evidence for name, verdict in verdicts.items() if not verdict.contained} == {}

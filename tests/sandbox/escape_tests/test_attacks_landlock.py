@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
-from sandbox import Policy
+from sandbox import Policy, Sandbox
 from sandbox.escape_tests import Runner, attacks
 from sandbox.escape_tests.attacks import Attack
-from sandbox.escape_tests.command import SandboxPool
 from sandbox.guest.landlock import landlock_abi
 
 pytestmark = pytest.mark.skipif(not landlock_abi(), reason="this Linux has no Landlock")
@@ -27,9 +25,8 @@ _QUICK = {
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with ExitStack() as stack:
-        sandboxes = stack.enter_context(SandboxPool(_POLICY))
-        yield stack.enter_context(Runner(sandboxes.open_session, _POLICY.interrupt_grace_s))
+    with Sandbox(_POLICY) as sandbox, Runner(sandbox.open, _POLICY.interrupt_grace_s) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(home: Path) -> Iterator[PlainSession]:
-    session = PlainSession(home, 20)
+    session = PlainSession(home)
     yield session
     session.close()
 
@@ -44,6 +44,6 @@ def test_it_keeps_its_own_files_below_the_home_that_it_was_given(
 
 def test_it_has_the_variables_of_this_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PLAIN_KEY", "seen")
-    other = PlainSession(tmp_path, 20)
+    other = PlainSession(tmp_path)
     assert other.run("import os; print(os.environ['PLAIN_KEY'])").text == "seen\n"
     other.close()

@@ -27,7 +27,13 @@ class Open:
         self._variables = {} if variables is None else variables
         self._seconds = seconds
 
-    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
+    def run(
+        self,
+        code: str,
+        *,
+        timeout_s: float | None = None,
+        functions: Mapping[str, HostFunction] | None = None,
+    ) -> CellResult:
         output, error = io.StringIO(), None
         self._variables["host"] = SimpleNamespace(**(functions or {}))
         with contextlib.redirect_stdout(output):
@@ -45,7 +51,13 @@ class Open:
 class Broken(Open):
     """A session whose kernel does not come back after the first attack."""
 
-    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
+    def run(
+        self,
+        code: str,
+        *,
+        timeout_s: float | None = None,
+        functions: Mapping[str, HostFunction] | None = None,
+    ) -> CellResult:
         if "TARGET" in code:
             raise KernelStartError("no kernel came up")
         return super().run(code, functions=functions)
@@ -58,7 +70,13 @@ class Slow(Open):
         super().__init__()
         self._timeouts = timeouts
 
-    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
+    def run(
+        self,
+        code: str,
+        *,
+        timeout_s: float | None = None,
+        functions: Mapping[str, HostFunction] | None = None,
+    ) -> CellResult:
         if "TARGET" in code or not self._timeouts:
             return super().run(code, functions=functions)
         self._timeouts -= 1
@@ -72,14 +90,20 @@ class Showing(Open):
         super().__init__()
         self._figure = figure
 
-    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
+    def run(
+        self,
+        code: str,
+        *,
+        timeout_s: float | None = None,
+        functions: Mapping[str, HostFunction] | None = None,
+    ) -> CellResult:
         result = super().run(code, functions=functions)
         return replace(result, outputs=(*result.outputs, self._figure))
 
 
 @pytest.fixture
 def runner() -> Iterator[Runner]:
-    with Runner(lambda timeout_s: Open(), 0.5) as opened:
+    with Runner(Open, 0.5) as opened:
         yield opened
 
 
@@ -115,7 +139,7 @@ def test_an_escape_is_not_reported_for_the_next_attack(runner: Runner) -> None:
 
 @pytest.mark.parametrize(("seconds", "evidence"), [(3.4, "nothing"), (3.6, "control came back after 3.6 s")])
 def test_control_must_be_back_two_seconds_after_the_grace_period(seconds: float, evidence: str) -> None:
-    with Runner(lambda timeout_s: Open(seconds=seconds), 0.5) as runner:
+    with Runner(lambda: Open(seconds=seconds), 0.5) as runner:
         assert runner.run(trying("pass", proof="deadline", timeout_s=1.0)).evidence.startswith(evidence)
 
 
@@ -131,21 +155,21 @@ def test_a_session_must_answer_again_though_a_busy_machine_may_delay_it(
 ) -> None:
     neighbour, attacked = Open(), Slow(timeouts)
     sessions = iter([neighbour, attacked])
-    with Runner(lambda timeout_s: next(sessions), 0.5) as runner:
+    with Runner(lambda: next(sessions), 0.5) as runner:
         verdict = runner.run(trying("pass", proof="deadline", session="own"))
     assert verdict.contained is contained
 
 
 def test_a_neighbour_that_answers_wrong_is_an_escape() -> None:
     shared: dict[str, Any] = {}
-    with Runner(lambda timeout_s: Open(shared), 0.5) as runner:
+    with Runner(lambda: Open(shared), 0.5) as runner:
         verdict = runner.run(trying("print = lambda *words, **options: None", proof="neighbour"))
         assert verdict.evidence == "its neighbour printed '', not '42'"
 
 
 def test_a_changed_secret_of_the_neighbour_is_an_escape() -> None:
     shared: dict[str, Any] = {}
-    with Runner(lambda timeout_s: Open(shared), 0.5) as runner:
+    with Runner(lambda: Open(shared), 0.5) as runner:
         assert "secrets became" in runner.run(trying("secret = 'changed'")).evidence
 
 
@@ -157,7 +181,7 @@ def test_a_program_runs_as_often_as_it_asks_each_time_in_a_new_session(runner: R
 
 
 def test_an_attack_after_which_no_session_starts_is_an_escape() -> None:
-    with Runner(lambda timeout_s: Broken(), 0.5) as runner:
+    with Runner(Broken, 0.5) as runner:
         verdict = runner.run(trying("pass"))
     assert (verdict.contained, verdict.evidence) == (False, "no kernel came up")
 
@@ -165,7 +189,7 @@ def test_an_attack_after_which_no_session_starts_is_an_escape() -> None:
 def test_a_shared_session_that_was_spoiled_is_replaced() -> None:
     opened: list[Open] = []
 
-    def open_session(timeout_s: float) -> Open:
+    def open_session() -> Open:
         opened.append(Open())
         return opened[-1]
 
@@ -185,7 +209,7 @@ def test_canaries_are_removed_though_a_session_cannot_be_closed(tmp_path: Path) 
         def close(self) -> None:
             raise KernelStartError("no kernel came up")
 
-    runner = Runner(lambda timeout_s: Stuck(), 0.5)
+    runner = Runner(Stuck, 0.5)
     file = tmp_path / "outside"
     runner.run(trying(f"import pathlib; pathlib.Path({str(file)!r}).write_text(TARGET['outside'])"))
     assert Path(file.read_text()).exists()
@@ -213,17 +237,17 @@ def test_a_key_of_the_host_in_what_is_printed_is_an_escape(runner: Runner, code:
 
 def test_a_secret_of_the_neighbour_in_the_next_cell_is_an_escape() -> None:
     shared: dict[str, Any] = {}
-    with Runner(lambda timeout_s: Open(shared), 0.5) as runner:
+    with Runner(lambda: Open(shared), 0.5) as runner:
         assert runner.run(trying("pass", after="print(secret)")).evidence == "it printed a secret"
 
 
 def test_a_figure_of_another_size_than_it_says_is_an_escape() -> None:
-    with Runner(lambda timeout_s: Showing(Figure(png(), "image/png", 10, 10)), 0.5) as runner:
+    with Runner(lambda: Showing(Figure(png(), "image/png", 10, 10)), 0.5) as runner:
         assert not runner.run(trying("pass", proof="result")).contained
 
 
 def test_a_valid_figure_is_no_escape() -> None:
-    with Runner(lambda timeout_s: Showing(Figure(png(), "image/png", 40, 30)), 0.5) as runner:
+    with Runner(lambda: Showing(Figure(png(), "image/png", 40, 30)), 0.5) as runner:
         assert runner.run(trying("pass", proof="result")).contained
 
 

@@ -77,6 +77,25 @@ def test_a_timeout_that_the_interrupt_ends_keeps_the_variables(short: Sandbox) -
         assert session.run("print(x)").text == "7\n"
 
 
+def test_a_cell_can_have_a_limit_of_its_own(session: Session) -> None:
+    result = session.run("import time; time.sleep(60)", timeout_s=0.3)
+    assert result.status == "timeout"
+    assert result.error is not None
+    assert "its limit of 0.3 s" in result.error.message
+
+
+def test_the_limit_of_one_cell_is_not_that_of_the_next(short: Sandbox) -> None:
+    with short.open({}) as session:
+        session.run("pass", timeout_s=30)
+        assert session.run("import time; time.sleep(60)").status == "timeout"
+
+
+def test_a_limit_below_zero_is_refused_before_the_cell_runs(session: Session) -> None:
+    with pytest.raises(ValueError, match="cell_timeout_s: -1 is out of range"):
+        session.run("ran = True", timeout_s=-1)
+    assert session.run("print('ran' in globals())").text == "False\n"
+
+
 def test_a_cell_after_a_timeout_gets_its_own_output(short: Sandbox) -> None:
     stubborn = (
         "import time\nprint('FIRST', flush=True)\n"
