@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyvision.types import Picture
@@ -57,6 +58,7 @@ def numbers(count: int, seed: str) -> tuple[str, ...]:
     return tuple(str(number) for number in random.Random(seed).sample(range(1000, 10_000), count))
 
 
+@cache
 def numeral(number: str) -> Numbered:
     """One large number on white."""
     canvas = _canvas((320, 160))
@@ -64,6 +66,7 @@ def numeral(number: str) -> Numbered:
     return Numbered(_encode(canvas), (number,))
 
 
+@cache
 def eye_chart() -> Numbered:
     """Numbers of CHART_HEIGHTS_PX, one below the other, each further to the right."""
     canvas = _canvas(CHART_SIZE)
@@ -75,6 +78,7 @@ def eye_chart() -> Numbered:
     return Numbered(_encode(canvas), rows)
 
 
+@cache
 def red_rectangle() -> Picture:
     """One filled rectangle: BOX, without its right and bottom edge, in an image of BOXED_SIZE."""
     from PIL import ImageDraw
@@ -85,6 +89,7 @@ def red_rectangle() -> Picture:
     return _encode(canvas)
 
 
+@cache
 def circles() -> Picture:
     """Three filled circles, well apart."""
     from PIL import ImageDraw

@@ -19,9 +19,9 @@ from pyvision.doctor.pictures import (
 
 
 def test_they_are_the_same_to_the_last_byte_each_time() -> None:
-    assert eye_chart() == eye_chart()
-    assert numeral("1234") == numeral("1234")
-    assert circles() == circles()
+    assert eye_chart() == eye_chart.__wrapped__()
+    assert numeral("1234") == numeral.__wrapped__("1234")
+    assert circles() == circles.__wrapped__()
 
 
 def test_the_numbers_of_a_seed_are_all_different() -> None:
