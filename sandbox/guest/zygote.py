@@ -7,7 +7,6 @@ answer carries pidfds of the container and of the kernel. The process exits when
 from __future__ import annotations
 
 import base64
-import ctypes
 import gc
 import json
 import os
@@ -17,7 +16,7 @@ import socket
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,9 +27,6 @@ from .container import ContainerBuilder, ContainerFailed, ContainerProcess
 _PACKET = 65_536
 _MAX_DESCRIPTORS = 16
 _STACK_BYTES = 8 * 2**20
-_LARGE_PAGE = 2**21  # bytes
-_MADV_COLLAPSE = 25  # linux/mman.h, since Linux 6.1
-_ANONYMOUS_NAMES = ("", "[heap]")  # memory with another name belongs to a file
 _FIRST_KEPT_FD = 200  # kept descriptors get numbers from here on; the zygote has fewer
 
 
@@ -149,7 +145,6 @@ def serve(control: socket.socket, setup: dict[str, Any]) -> None:
     )  # memory mapped before a cell runs does not count as the cell's
     gc.collect()
     gc.freeze()  # so that a garbage collection in a kernel does not copy all pages
-    use_large_pages()
     if setup["container"] and setup["container"]["kind"] == "landlock":
         supervisor.hide_memory()
     ZygoteServer(control, setup).serve()
@@ -158,27 +153,6 @@ def serve(control: socket.socket, setup: dict[str, Any]) -> None:
 def _address_space() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def use_large_pages() -> None:
-    """Move the memory of this process to large pages, as far as Linux can.
-
-    A fork then copies one entry for each large page instead of 512, and its end frees one. A write in a fork still
-    copies only a page of the usual size.
-    """
-    libc = ctypes.CDLL(None)
-    for start, end in _find_large_pages():
-        libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_COLLAPSE)
-
-
-def _find_large_pages() -> Iterator[tuple[int, int]]:
-    """The range of whole large pages in each writable mapping without a file: first address, and the address after."""
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        addresses, rights, _, _, _, *name = line.split(maxsplit=5)
-        first, behind = (int(address, 16) for address in addresses.split("-"))
-        start, end = -(-first // _LARGE_PAGE) * _LARGE_PAGE, behind // _LARGE_PAGE * _LARGE_PAGE
-        if rights.startswith("rw") and "".join(name) in _ANONYMOUS_NAMES and start < end:
-            yield start, end
 
 
 class KernelSpawner:
