@@ -23,11 +23,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from functools import cache
 from inspect import CO_OPTIMIZED
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("pyvision", "sandbox")
@@ -152,12 +153,12 @@ def static_rows() -> Iterator[tuple[str, int]]:
 
 def participles() -> Counter[str]:
     """Functions of the product whose name begins with a participle, by that word."""
-    return Counter(word for path in _product_files() for word in _participles(_text(path)))
+    return Counter(word for path in _product_files() for word in _names_in(path).participles)
 
 
 def old_names() -> Counter[str]:
     """Identifiers of the product that belong to the old vocabulary."""
-    return Counter(name for path in _product_files() for name in _old_names(_text(path)))
+    return Counter(name for path in _product_files() for name in _names_in(path).old)
 
 
 def old_phrases() -> Counter[str]:
@@ -168,9 +169,7 @@ def old_phrases() -> Counter[str]:
 
 def class_names() -> Counter[str]:
     """How many classes of the product have each public name."""
-    trees = (ast.parse(_text(path)) for path in _product_files())
-    nodes = (node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
-    return Counter(node.name for node in nodes if not node.name.startswith("_"))
+    return Counter(name for path in _product_files() for name in _names_in(path).classes)
 
 
 def run_rows() -> Iterator[tuple[str, int]]:
@@ -277,9 +276,29 @@ def _loose() -> list[str]:
     return [name for name in names if name not in ("__init__", "__main__")]
 
 
-def _participles(source: str) -> Iterator[str]:
+class _Names(NamedTuple):
+    """What the reports count in one file."""
+
+    old: tuple[str, ...]
+    participles: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+@cache
+def _names_in(path: Path) -> _Names:
+    tree = ast.parse(_text(path))
+    nodes = list(ast.walk(tree))
+    classes = (node.name for node in tree.body if isinstance(node, ast.ClassDef))
+    return _Names(
+        tuple(_old_names(nodes)),
+        tuple(_participles(nodes)),
+        tuple(name for name in classes if not name.startswith("_")),
+    )
+
+
+def _participles(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Of functions such as `told`, `_shown`, `joined_results`. Properties do not count."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_property(node):
             first = node.name.strip("_").partition("_")[0]
             if first in PARTICIPLES or (first.endswith("ed") and first not in NOT_PARTICIPLES):
@@ -290,9 +309,9 @@ def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(each, ast.Name) and each.id == "property" for each in node.decorator_list)
 
 
-def _old_names(source: str) -> Iterator[str]:
+def _old_names(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Whole names; those of standard libraries that happen to be among them are too few to matter."""
-    names = (name.strip("_") for node in ast.walk(ast.parse(source)) for name in _names_of(node))
+    names = (name.strip("_") for node in nodes for name in _names_of(node))
     yield from (name for name in names if name in OLD_NAMES)
 
 

@@ -7,6 +7,7 @@ Not covered: links to other sites, and what a command does.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -94,7 +96,31 @@ def test_every_internal_link_of_a_page_leads_somewhere(page: Path) -> None:
     assert list(dead_links(page)) == []
 
 
+def imported(page: Path) -> list[tuple[str, str]]:
+    """The modules of ours that the Python blocks of a page import, with the names that they take from them."""
+    trees = [ast.parse(code) for code in blocks(page, "python")]
+    return [
+        (node.module or "", alias.name)
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("pyvision", "sandbox"))
+        for alias in node.names
+    ]
+
+
 @pytest.mark.parametrize("page", pages_with("python"), ids=name_of)
+def test_the_names_that_a_page_imports_exist(page: Path) -> None:
+    assert [name for module, name in imported(page) if not hasattr(import_module(module), name)] == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=() if page.name == "README.md" else pytest.mark.slow)
+        for page in pages_with("python")
+    ],
+    ids=name_of,
+)
 def test_the_python_blocks_of_a_page_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("PYVISION_MODEL", "offline")

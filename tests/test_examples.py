@@ -20,7 +20,12 @@ PRINTS = {  # program -> its last line
 }
 
 
-@pytest.mark.parametrize("program", PRINTS)
+SLOW = ("own_metric", "own_strategy", "stream")  # the others ask, call a tool and run a cell in the same way
+
+
+@pytest.mark.parametrize(
+    "program", [pytest.param(each, marks=pytest.mark.slow if each in SLOW else ()) for each in PRINTS]
+)
 def test_an_example_runs_without_a_key(
     program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,7 @@ def test_one_image_more_evicts_the_older_half(name: str | None) -> None:
     assert request.evicted[0] == "image_clue_0"
 
 
+@cache
 def send_one(limits: EndpointLimits, each: Picture) -> Picture:
     """The image as it is sent."""
     (message,) = packed(limits, conversation_of(1, each)).messages
@@ -78,6 +80,7 @@ def send_one(limits: EndpointLimits, each: Picture) -> Picture:
     return sent
 
 
+@cache
 def too_large(limits: EndpointLimits) -> tuple[Picture, Picture]:
     """An image with too long a side, and one with too many bytes."""
     heavy = Picture(encoded(noise(1400, 1000), "PNG"), "image/png", 1400, 1000)
@@ -169,7 +172,7 @@ CONFIG = ModelConfig("openai", model="m", base_url="http://127.0.0.1:8000/v1", a
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path
 
@@ -205,16 +208,16 @@ def config_with_secrets() -> ModelConfig:
 
 
 def test_a_profile_is_found_for_an_address_with_secrets(
-    cache: Path, config_with_secrets: ModelConfig
+    cache_folder: Path, config_with_secrets: ModelConfig
 ) -> None:
     write_profile(profile(config_with_secrets))
     assert read_profile(config_with_secrets) == profile(config_with_secrets)
 
 
-def test_no_secret_is_written_with_a_profile(cache: Path, config_with_secrets: ModelConfig) -> None:
+def test_no_secret_is_written_with_a_profile(cache_folder: Path, config_with_secrets: ModelConfig) -> None:
     path = write_profile(profile(config_with_secrets))
     assert path is not None
-    written = "".join(file.read_text() for file in cache.rglob("*.json")) + str(path)
+    written = "".join(file.read_text() for file in cache_folder.rglob("*.json")) + str(path)
     assert written != str(path)
     assert not any(secret in written for secret in ("sk-secret", "hunter22", "abcdefgh"))
 
@@ -229,11 +232,11 @@ def test_a_damaged_profile_is_ignored(damage: str) -> None:
     assert read_profile(CONFIG) is None
 
 
-def test_a_newer_profile_takes_the_place_of_the_older_one(cache: Path) -> None:
+def test_a_newer_profile_takes_the_place_of_the_older_one(cache_folder: Path) -> None:
     write_profile(profile())
     write_profile(replace(profile(), refused=()))
     assert read_profile(CONFIG) == replace(profile(), refused=())
-    assert len([path for path in cache.rglob("*") if path.is_file()]) == 1
+    assert len([path for path in cache_folder.rglob("*") if path.is_file()]) == 1
 
 
 def test_a_profile_that_cannot_be_written_has_no_path(

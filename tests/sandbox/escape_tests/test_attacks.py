@@ -89,16 +89,22 @@ _SLOW = {
 }
 
 
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(_POLICY) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="module", autouse=True)
-def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
+def in_sandbox(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[Verdicts]:
     """Of the selected tests. Those that flood the host are a separate round, in which the host is watched."""
     chosen = tuple(_chosen(request, test_an_attack_is_contained))
     floods = [each for each in chosen if each.proof == "neighbour"]
     others = [each for each in chosen if each.proof != "neighbour"]
     verdicts: Verdicts = {}
-    with Sandbox(_POLICY) as containers, ExitStack() as stack:
+    with ExitStack() as stack:
         for part in (floods, others):
-            runner = Runner(containers.open, _PATIENT_S)
+            runner = Runner(sandbox.open, _PATIENT_S)
             verdicts |= stack.enter_context(run_in_background(runner, part))
         yield verdicts
 
@@ -125,9 +131,8 @@ def _chosen(request: pytest.FixtureRequest, test: Callable[..., None]) -> Iterat
 
 
 @pytest.fixture(scope="module")
-def limits_sessions() -> bool:
-    with Sandbox() as sandbox:
-        return any(layer.name == "session memory" and layer.is_present for layer in sandbox.layers())
+def limits_sessions(sandbox: Sandbox) -> bool:
+    return any(layer.name == "session memory" and layer.is_present for layer in sandbox.layers())
 
 
 @pytest.mark.parametrize(
@@ -195,11 +200,10 @@ def test_those_that_no_plain_kernel_is_asked_to_stand_say_why() -> None:
 
 
 @pytest.mark.parametrize("count", [4, pytest.param(20, marks=pytest.mark.slow)])
-def test_sessions_contain_them_at_once(count: int) -> None:
+def test_sessions_contain_them_at_once(sandbox: Sandbox, count: int) -> None:
     """Each session is tried with every twentieth attack."""
     with ExitStack() as stack:
         canaries = stack.enter_context(Canaries())
-        sandbox = stack.enter_context(Sandbox(replace(_POLICY, cell_timeout_s=20)))
         sessions = [stack.enter_context(sandbox.open()) for _ in range(count)]
         marker = secrets.token_hex(16)
         start = f"TARGET = {canaries.target!r}; MARKER = {marker!r}\n"

@@ -178,7 +178,10 @@ def writable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=[1, 2, 4])
+@pytest.fixture(
+    scope="module",
+    params=[1, pytest.param(2, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)],
+)
 def older(request: pytest.FixtureRequest, writable: Path) -> Iterator[Session]:
     """A session that uses no more of Landlock than an older Linux offers."""
     policy = Policy(isolation="landlock", cell_timeout_s=20, modules=(str(writable.parent),))

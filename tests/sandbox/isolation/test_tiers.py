@@ -155,7 +155,10 @@ def wrapper(tmp_path: Path) -> Path:
     return script
 
 
-@pytest.mark.parametrize("isolation", ["bwrap", "landlock", "none"])
+@pytest.mark.parametrize(
+    "isolation",
+    ["bwrap", pytest.param("landlock", marks=pytest.mark.slow), pytest.param("none", marks=pytest.mark.slow)],
+)
 def test_an_external_sandbox_is_around_every_kernel(wrapper: Path, isolation: str) -> None:
     policy = Policy(isolation=isolation, wrap=(str(wrapper), "--option"))  # type: ignore[arg-type]  # a tier
     with Sandbox(policy) as sandbox, sandbox.open() as session:
