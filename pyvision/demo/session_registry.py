@@ -47,7 +47,7 @@ class SessionRegistry:
     """Finds the conversations of a visitor by its secret. Thread-safe.
 
     out: where conversations are recorded; their folders are deleted with them unless `keep`. address: where a browser
-    finds a file, by the id of its conversation and its path there. idle_s: as Serving says.
+    finds a file, by the id of its conversation and its path there. idle_s: as in DemoOptions.
     """
 
     def __init__(  # noqa: PLR0913 - each is one thing that the operator may choose

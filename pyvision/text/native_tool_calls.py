@@ -28,7 +28,7 @@ def code_of(call: ToolCall, sizes: SentSizes = MappingProxyType({})) -> str:
     """The Python that the call wants run. Raises FormatError, in words for the model, where that is not clear.
 
     Understood: code as a field of JSON, in another object or list in it, plain, in a fence or in `<code>` tags; and
-    tools of other harnesses as `dialects` lists them. sizes: how large the model saw each image.
+    tools of other harnesses as `foreign_tool_calls` lists them. sizes: how large the model saw each image.
     """
     code = write_cell((read_call(call.name, call.arguments),), sizes)
     if _CODE_TAG.match(code):

@@ -1,7 +1,7 @@
 r"""Find the code, the answer and the thought in a model's reply: pure functions from text to text.
 
 Code (`find_code`): the first block (`code_blocks` has the rules). Tool calls and tags of other harnesses run where
-their meaning is clear (`dialects`).
+their meaning is clear (`foreign_tool_calls`).
 
 Rules for answers (`find_answer`), in this order
 1. The last `\boxed{…}` outside the code block that is not empty; `\boxed{}` and `\boxed{...}` are

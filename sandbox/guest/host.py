@@ -2,8 +2,8 @@
 
 Values are sent as JSON with buffers: bytes are {"__bytes__": n}, the n-th buffer, and images {"__picture__": n}.
 {"__float__": "nan"} is a number that JSON lacks, {"__int__": "0x…"} one that JSON readers do not agree on, and
-{"__dict__": [[key, value], …]} a dictionary that would be mistaken for one of these. `sandbox/protocol/values.py`
-is the other side.
+{"__dict__": [[key, value], …]} a dictionary that would be mistaken for one of these. On the host
+`sandbox/protocol/values.py` reads and writes them, and `sandbox/protocol/rpc.py` answers the calls.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Cgroups: limits for the processes of one session, and of all sessions together, where this machine offers them.
 
 Version 1 usually needs root. Version 2 needs a directory in which groups can be made beside our own. Where neither
-works, `find_cgroups` says why, and isolation/memory.py limits memory by other means.
+works, `find_cgroups` says why, and isolation/watchdog.py limits memory by other means.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Confinement:
     policy: Policy
     interpreter: Interpreter
     fonts: tuple[Path, ...] = ()
-    is_measured: bool = False  # by isolation/memory.py, which needs all memory to belong to a process
+    is_measured: bool = False  # by isolation/watchdog.py, which needs all memory to belong to a process
     instead_of: str = ""
 
     @property

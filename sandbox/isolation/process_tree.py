@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.isolation.confinement import CAP_SYS_PTRACE, has_capability
-from sandbox.isolation.memory import KCMP_FILES, WatchedSession, names, share, tasks_of
 from sandbox.isolation.processes import pid_of
 from sandbox.isolation.unowned_memory import buffer_default, read
+from sandbox.isolation.watchdog import KCMP_FILES, WatchedSession, names, share, tasks_of
 from sandbox.policy import Exhausted, Policy
 
 _CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h

@@ -94,7 +94,7 @@ def filter_programs(*, is_measured: bool = False, landlock_abi: int | None = Non
     """The classic BPF programs for this machine, all of which must be loaded. Raises IsolationError.
 
     There are two because an allow-list cannot express exceptions: the second one refuses arguments. is_measured: also
-    refuse what holds memory outside of every address space, which isolation/memory.py could not measure.
+    refuse what holds memory outside of every address space, which isolation/watchdog.py could not measure.
     landlock_abi: for the landlock tier with this ABI, also refuse what namespaces would have made harmless.
     """
     seccomp = _load_seccomp()

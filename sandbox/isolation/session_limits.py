@@ -11,7 +11,7 @@ from sandbox.isolation.cgroup import Cgroups, find_cgroups, limit_of_own_group
 from sandbox.policy import MIB, Policy
 
 if TYPE_CHECKING:
-    from sandbox.isolation.memory import Watchdog
+    from sandbox.isolation.watchdog import Watchdog
 
 _MEMORY_SHARE = 0.8  # of the machine's memory, for all sessions of a Sandbox
 
@@ -87,7 +87,7 @@ def find_session_limits(policy: Policy, max_memory_bytes: int | None = None) -> 
 
 
 def _start_watchdog(policy: Policy, max_memory_bytes: int) -> Watchdog:
-    from sandbox.isolation.memory import Watchdog, watch_container
+    from sandbox.isolation.watchdog import Watchdog, watch_container
 
     if policy.isolation != "landlock":
         return Watchdog(policy.memory_bytes, max_memory_bytes, watch_container)

@@ -21,7 +21,7 @@ from sandbox.protocol.channels import Listeners
 
 if TYPE_CHECKING:
     from sandbox.isolation.cgroup import Group
-    from sandbox.isolation.memory import Watchdog
+    from sandbox.isolation.watchdog import Watchdog
     from sandbox.runtime.zygote import Zygote
 
 

@@ -26,7 +26,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from pyvision.bench.metrics.documents import THRESHOLD, similarity
+from pyvision.bench.metrics.anls import THRESHOLD, similarity
 from pyvision.bench.metrics.mathvision import value_of
 from pyvision.bench.metrics.registry import (
     Metric,

@@ -34,9 +34,9 @@ _CUE = re.compile(r"\banswers?(?:\s+(?:is|are|would\s+be)\b\s*:?|\s*:)[\s*_]*", 
 _MARKS = " \t\r\n*_`\"'“”‘’"
 
 _ANLS: Mapping[str, str] = {
-    "official": "documents.official",
-    "vlmevalkit": "documents.vlmevalkit",
-    "lmms-eval": "documents.vlmevalkit",  # the same rules
+    "official": "anls.official",
+    "vlmevalkit": "anls.vlmevalkit",
+    "lmms-eval": "anls.vlmevalkit",  # the same rules
 }
 _RELAXED: Mapping[str, str] = {
     "pix2struct": "charts.relaxed",

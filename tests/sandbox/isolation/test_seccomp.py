@@ -12,7 +12,7 @@ import pytest
 
 from sandbox import Session
 from sandbox.guest import confinement, landlock
-from sandbox.isolation import memory, seccomp
+from sandbox.isolation import seccomp, watchdog
 from sandbox.isolation.landlock import _SYS_LANDLOCK_CREATE_RULESET
 from sandbox.isolation.seccomp import filter_programs
 
@@ -184,7 +184,7 @@ def test_the_calls_made_by_number_are_those_of_the_architecture(architecture: st
     def number(call: str) -> int:
         return int(pyseccomp.resolve_syscall(_ARCHITECTURES[architecture], call))
 
-    assert memory._KCMP[architecture] == number("kcmp")
+    assert watchdog._KCMP[architecture] == number("kcmp")
     assert number("landlock_create_ruleset") == landlock._SYS_LANDLOCK_CREATE_RULESET
     assert number("landlock_add_rule") == landlock._SYS_LANDLOCK_ADD_RULE
     assert number("landlock_restrict_self") == landlock._SYS_LANDLOCK_RESTRICT_SELF

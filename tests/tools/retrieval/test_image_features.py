@@ -17,7 +17,7 @@ from pyvision.tools.retrieval.image_features import (
     descriptor_of,
     features_of,
 )
-from pyvision.tools.retrieval.search import ImageMatch, ImageMatrix
+from pyvision.tools.retrieval.image_search import ImageMatch, ImageMatrix
 from tests.tools.retrieval.collection import drawing, flag, picture
 
 

@@ -16,10 +16,10 @@ from threading import Event
 import pytest
 
 from sandbox import CellResult, Policy, Sandbox
-from sandbox.isolation import memory
+from sandbox.isolation import watchdog
 from sandbox.isolation.confinement import has_capability
-from sandbox.isolation.memory import Watchdog, WatchedSession
 from sandbox.isolation.process_tree import WatchedTree
+from sandbox.isolation.watchdog import Watchdog, WatchedSession
 from sandbox.policy import MIB, Exhausted
 from tests.sandbox.ordinary_user import OrdinaryUser, ordinary_user
 from tests.sandbox.processes import wait_until
@@ -143,7 +143,7 @@ def test_first_threads_that_end_during_a_measurement_hide_nothing() -> None:
             _end_first_thread(first)
             return [f"/proc/{second.pid}"]
 
-        assert memory._exact_bytes(list_members) > 120 * MIB
+        assert watchdog._exact_bytes(list_members) > 120 * MIB
 
 
 @pytest.mark.skipif(not has_capability(_CAP_SYS_NICE), reason="only root may raise a priority")
