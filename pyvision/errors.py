@@ -87,7 +87,7 @@ class MissingExtra(ConfigError):  # noqa: N818 - it names what is missing, as Mo
     """A package of an optional extra is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed; pip install 'pyvision-agent[{extra}]' brings it")
+        super().__init__(f"{package} is not installed; install it: pip install 'pyvision-agent[{extra}]'")
 
 
 class RunFolderError(PyVisionError):

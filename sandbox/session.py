@@ -311,7 +311,7 @@ def _read(name: str, source: ImageSource) -> bytes:
         raise ImageError(f"{name}: a {type(source).__name__} is not an image; give bytes or a path")
     path = Path(source)
     if not path.is_file():
-        what = "is no file" if path.exists() else "does not exist"
+        what = "is not a file" if path.exists() else "does not exist"
         raise ImageError(f"{name}: {source} {what}; give the path of an image file")
     try:
         return path.read_bytes()

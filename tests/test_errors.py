@@ -23,7 +23,7 @@ def shown_whole(source: str) -> Iterator[int]:
 def test_a_missing_extra_is_one_line_that_names_the_command() -> None:
     error = MissingExtra("gradio", "demo")
     assert isinstance(error, ConfigError)
-    assert str(error) == "gradio is not installed; pip install 'pyvision-agent[demo]' brings it"
+    assert str(error) == "gradio is not installed; install it: pip install 'pyvision-agent[demo]'"
 
 
 def test_the_reason_of_an_unusable_file_is_the_words_of_the_system(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ class Budget:
         return (
             _Meter("turn_limit", "turns", self.turns, limits.max_turns, "--max-turns"),
             _Meter("token_limit", "tokens", self._tokens, limits.max_tokens, "--max-tokens"),
-            _Meter("cost_limit", "units of money", self.cost or 0.0, limits.max_cost, "--max-cost"),
+            _Meter("cost_limit", "currency units", self.cost or 0.0, limits.max_cost, "--max-cost"),
         )
 
     def _picture_meter(self) -> _Meter:

@@ -260,7 +260,9 @@ class Episode:
         self._check_time()
         known = self._tools.get(tool)
         if known is None:
-            raise ConfigError(f"no tool {tool!r} is set up; there are: {', '.join(self._tools) or 'none'}")
+            raise ConfigError(
+                f"no tool {tool!r} is set up; available tools: {', '.join(self._tools) or 'none'}"
+            )
         self._budget.use()
         began = time.monotonic()
         request = self._tool_cache.restore(request)

@@ -37,7 +37,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="QUESTION IMAGE",
-        help="the question, then images: files, URLs, folders, globs in quotes, - for standard input, clipboard:",
+        help="the question, then images: files, URLs, folders, quoted glob patterns, - for standard input, clipboard:",
     )
     add(
         "-q",

@@ -51,7 +51,7 @@ _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the 
     "keys": ("commands.keys", "store the keys of model endpoints"),
     "config": ("commands.config", "show which settings are in force, and where they come from"),
     "completions": ("commands.completions", "print the completion script for a shell"),
-    "sandbox": ("commands.doctor", "check the isolation of this machine"),
+    "sandbox": ("commands.doctor", "check the sandbox isolation on this machine"),
 }
 
 

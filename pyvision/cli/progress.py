@@ -124,7 +124,7 @@ class Progress:
             self._print(f"{name}  {image.width} x {image.height}", "magenta")
         if "offline" in event.models.values():
             self._print(
-                f"offline is a rule-based reasoner for simple drawings, not a language model;\n{self._offline_hint}",
+                f"offline is a rule-based model for simple drawings, not a language model;\n{self._offline_hint}",
                 "yellow",
             )
         self._wait(f"asking {models}")

@@ -125,7 +125,7 @@ def _with_project(found: dict[str, SourcedValue], file: Path) -> dict[str, Sourc
     if key is None:
         where = next(name for name in own if name in ADDRESSES)
         way = f"put that key into the same file, or export {where}"
-        raise ConfigError(f"{file}: {where} would get a key from elsewhere; {way}")
+        raise ConfigError(f"{file}: {where} would be sent a key from another source; {way}")
     others = {name: value for name, value in found.items() if not is_key(name)}
     return (
         own | others | {"PYVISION_API_KEY": own.get("PYVISION_API_KEY", own[key])}

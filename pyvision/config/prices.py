@@ -47,7 +47,7 @@ def load_prices(file: Path) -> Mapping[str, Price]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(f"{file}: {where}: {first['msg'].lower()}; see --help for the shape") from None
+        raise ConfigError(f"{file}: {where}: {first['msg'].lower()}; see --help for the format") from None
     for pattern, price in table.items():
         if min(price.input, price.output, price.cached or 0) < 0:
             raise ConfigError(f"{file}: {pattern}: a price is below 0; give what a million tokens cost")

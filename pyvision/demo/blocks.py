@@ -32,7 +32,7 @@ def figure(name: str, picture: Picture, url: str, *, is_small: bool = False) -> 
     if is_small:
         return image
     button = element(
-        "button", image, type="button", class_="chat-image", data_name=name, title=f"Open {name} large"
+        "button", image, type="button", class_="chat-image", data_name=name, title=f"Enlarge {name}"
     )
     return element("figure", button, element("figcaption", element("b", name), f" {size}"))
 

@@ -151,7 +151,7 @@ class SessionRegistry:
 
     def _visitor(self, secret: str) -> Visitor:
         if not _SECRET.fullmatch(secret):
-            raise ConfigError("the page sent no valid secret of its browser; reload it")
+            raise ConfigError("the page sent no valid browser secret; reload it")
         if secret not in self._by_secret and len(self._by_secret) >= _MAX_VISITORS:
             unused = next((each for each, visitor in self._by_secret.items() if not visitor.chats), None)
             if unused is None:

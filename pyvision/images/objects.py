@@ -66,7 +66,7 @@ def _is_pil(image: object) -> bool:
 
 def _from_pil(image: Image, name: str) -> Picture:
     if not 0 < image.width * image.height <= MAX_PIXELS:
-        limit = f"1 to {MAX_PIXELS:,} pixels are possible"
+        limit = f"1 to {MAX_PIXELS:,} pixels are allowed"
         raise ImageError(f"image {name}: is {image.width}x{image.height} pixels; {limit}")
     turned = upright(image)
     is_plain = turned.mode in ("RGB", "L") and not turned.has_transparency_data
@@ -94,7 +94,7 @@ def _channels_last(array: Any, name: str) -> Any:
         array = array[:, :, 0]
     if array.ndim == 2 or (array.ndim == 3 and array.shape[2] in _CHANNELS):
         return array
-    way = "give height × width, or with 1, 3 or 4 channels; several images are a list"
+    way = "give height × width, optionally with 1, 3 or 4 channels; pass several images as a list"
     raise ImageError(f"image {name}: its shape is {' × '.join(map(str, shape)) or 'empty'}; {way}")
 
 

@@ -49,7 +49,7 @@ def read(source: str | Path) -> Picture:
     """The picture in a file, upright, RGB or grey, every pixel kept. Raises ImageError."""
     name = format_name(str(source))
     if _URL.match(str(source)):
-        raise ImageError(f"image {name}: a URL is not fetched; download it first and give the file")
+        raise ImageError(f"image {name}: URLs are not fetched; download the image and give its path")
     if not str(source):
         raise ImageError("image '': the path is empty; give the path of a picture")
     return decode(_file_bytes(Path(source), name), str(source))

@@ -275,7 +275,7 @@ def _reading(error_mapper: ErrorMapper) -> Iterator[None]:
     try:
         yield
     except (TypeError, LookupError, AttributeError, ValueError, OverflowError):
-        raise error_mapper.error("did not answer with a reply") from None
+        raise error_mapper.error("did not return a valid reply") from None
 
 
 def _merge(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -343,7 +343,7 @@ def _next_event(events: Iterator[str], error_mapper: ErrorMapper) -> str | None:
     try:
         return next(events, None)
     except ValueError as error:
-        raise error_mapper.error(f"did not answer with a reply ({error})") from None
+        raise error_mapper.error(f"did not return a valid reply ({error})") from None
 
 
 class ApiKeys:

@@ -116,7 +116,7 @@ class ErrorMapper:
                 hint = "" if reached else self._missing(cause)
                 return self.error(f"cannot be reached ({self.redact(str(cause))}){hint}", retry=not hint)
             case httpx2.DecodingError():
-                return self.error(f"did not answer with a reply: {self.redact(str(cause))}")
+                return self.error(f"did not return a valid reply: {self.redact(str(cause))}")
             case None | httpx2.HTTPError() | OSError():
                 return self.error(f"cannot be reached ({self.redact(str(cause or error))})")
             case _:
@@ -183,7 +183,7 @@ def decode_body(body: str, error_mapper: ErrorMapper) -> dict[str, Any]:
     """The JSON object that an endpoint answered with. Raises ModelError for anything else, and for an error in it."""
     values = sum(map(body.count, ",[{"))
     if values > _MAX_JSON_VALUES:
-        raise error_mapper.error(f"answered with JSON of {values:,} values; a reply has fewer")
+        raise error_mapper.error(f"answered with JSON of {values:,} values; too many for a reply")
     try:
         data = parse_json(body)
     except (ValueError, RecursionError):

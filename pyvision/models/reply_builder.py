@@ -249,7 +249,7 @@ def _empty(builder: ReplyBuilder, error_mapper: ErrorMapper) -> ModelError:
             "the conversation is longer than the model can read", retry=False, kind="context"
         )
     if builder.finish == "length":
-        message = "the whole length went into reasoning; raise max_tokens (PYVISION_MAX_TOKENS)"
+        message = "the whole reply was spent on reasoning; raise max_tokens (PYVISION_MAX_TOKENS)"
         return error_mapper.error(message, retry=False)
     if builder.calls or builder.failed_to_call:
         message = "called a tool, but none was offered; turn off tool calls at the server"

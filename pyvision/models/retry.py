@@ -126,7 +126,7 @@ def _gave_up(error: ModelError, attempts: int, spent_s: float, budget_s: float) 
         left_s = max(0.0, budget_s - spent_s)
         notes.append(
             f"it asks to wait {error.retry_after_s:,.0f} s, and {left_s:,.0f} s are left for retries; "
-            "raise retry_s (PYVISION_RETRY_S) or the time limit to wait"
+            "to wait longer, raise retry_s (PYVISION_RETRY_S) or the time limit"
         )
     message = f"{error} ({'; '.join(notes)})" if notes else str(error)
     return ModelError(

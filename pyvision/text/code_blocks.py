@@ -274,7 +274,7 @@ def _complaint(code: str) -> str:
         parse_source(code)
     except SyntaxError as error:
         where = f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
-        return f"the <code> block holds no valid Python ({where}); put the code between ```python and ``` inside it"
+        return f"the <code> block is not valid Python ({where}); put the code between ```python and ``` inside it"
     return "the <code> block runs nothing: no call, assignment or import; write a cell that prints or shows something"
 
 

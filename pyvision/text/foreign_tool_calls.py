@@ -295,7 +295,7 @@ def _decode_arguments(name: str, arguments: str) -> Any:
         return value
     if _is_python(arguments):
         return arguments
-    raise _UnclearError(f"the arguments of its call of {_shorten(name)!r} are no valid JSON")
+    raise _UnclearError(f"the arguments of its call of {_shorten(name)!r} are not valid JSON")
 
 
 def _first_code(value: Any, levels: int) -> str:

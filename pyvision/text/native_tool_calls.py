@@ -35,7 +35,7 @@ def code_of(call: ToolCall, sizes: SentSizes = MappingProxyType({})) -> str:
         code = find_code(code) or code
     if len(code) > MOST_SOURCE_CHARS:
         raise FormatError(
-            f"the cell has {len(code):,} characters, and one of more than {MOST_SOURCE_CHARS:,} is not run; "
+            f"the cell has {len(code):,} characters, and cells of more than {MOST_SOURCE_CHARS:,} are not run; "
             "write shorter code, and no data in it"
         )
     return code

@@ -70,7 +70,7 @@ def find_code(text: str, sizes: SentSizes = MappingProxyType({})) -> str | None:
     code = write_cell(block.calls, sizes) if block.calls else block.code
     if len(code) > MOST_SOURCE_CHARS:
         raise FormatError(
-            f"the cell has {len(code):,} characters, and one of more than {MOST_SOURCE_CHARS:,} is not run; "
+            f"the cell has {len(code):,} characters, and cells of more than {MOST_SOURCE_CHARS:,} are not run; "
             "write shorter code, and no data in it"
         )
     return code

@@ -46,7 +46,7 @@ def install(options: argparse.Namespace) -> int:
         print(build_profile(bwrap), end="")  # noqa: T201 - a command
         return 0
     if not _FOLDER.is_dir() or shutil.which("apparmor_parser") is None:
-        return _fail("this machine has no AppArmor, so nothing has to be allowed to bubblewrap")
+        return _fail("this machine has no AppArmor, so bubblewrap needs no permission")
     if os.geteuid() != 0:
         return _fail(f"only root can install a profile: sudo {sys.executable} -m sandbox apparmor")
     (_FOLDER / _NAME).write_text(build_profile(bwrap))

@@ -234,7 +234,7 @@ def _check_bwrap(confinement: Bubblewrap) -> None:
 def _find_remedy(bwrap: str) -> str:
     if _sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1":  # Ubuntu 23.10 and newer
         return (
-            f"AppArmor forbids user namespaces to {bwrap}; allow them to it alone: "
+            f"AppArmor denies {bwrap} user namespaces; allow them for it alone: "
             f"sudo {sys.executable} -m sandbox apparmor"
         )
     if _sysctl("kernel/unprivileged_userns_clone") == "0":

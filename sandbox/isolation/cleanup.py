@@ -73,7 +73,7 @@ def explain_start_error(message: str) -> str:
         return message
     return (
         f"{message}; if other users cannot enter {temporary_folder()} (a private folder, NFS, FUSE), "
-        "set TMPDIR to a local disk, and a folder there that they can enter, such as /tmp"
+        "set TMPDIR to a folder on a local disk that they can enter, such as /tmp"
     )
 
 

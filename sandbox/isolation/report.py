@@ -95,7 +95,7 @@ def _each_process(policy: Policy) -> str:
 
 def _filter(engine: Engine) -> str:
     text = "seccomp, an allow-list for every process of a session"
-    return f"{text}; without memory that no process maps" if engine.limits.is_measured else text
+    return f"{text}; no memory outside of process mappings" if engine.limits.is_measured else text
 
 
 def _namespaces(confinement: Confinement) -> str:

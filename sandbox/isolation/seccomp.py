@@ -271,7 +271,7 @@ def _load_seccomp() -> Any:
         import pyseccomp
     except (ImportError, RuntimeError) as error:
         raise IsolationError(
-            f"no isolation: the filter of system calls cannot be made ({error}); "
+            f"no isolation: the system call filter cannot be created ({error}); "
             "install it: apt install libseccomp2, pip install pyseccomp"
         ) from error
     return pyseccomp

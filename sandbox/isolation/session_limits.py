@@ -47,7 +47,7 @@ class SessionLimits:
         """What limits the memory of all sessions together, in one line."""
         if self.groups is None and self.watchdog is None:
             return "none"
-        return f"{self.max_memory_bytes // MIB:,} MiB, by the same"
+        return f"{self.max_memory_bytes // MIB:,} MiB, by the same means"
 
     @property
     def limits_memory(self) -> bool:

@@ -65,7 +65,7 @@ def read_header(data: bytes, most_pixels: int) -> Header:
     if depth not in _DEPTHS.get(colour, ()) or compression or filters:
         raise InvalidImage("with a PNG header that no viewer knows")
     if interlace:
-        raise InvalidImage("that is an interlaced PNG file; save it without")
+        raise InvalidImage("that is an interlaced PNG file; save it without interlacing")
     return Header(width, height, depth, colour)
 
 

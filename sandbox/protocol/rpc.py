@@ -99,14 +99,16 @@ class Bridge:
         self._calls += 1
         if self._calls > self._policy.host_calls:
             raise _Refused(
-                f"a cell may call host functions {self._policy.host_calls} times, and this one has"
+                f"a cell may call host functions {self._policy.host_calls} times, and this one has used them up"
             )
 
     def _spend_bytes(self, count: int) -> None:
         self._bytes += count
         if self._bytes > self._policy.host_bytes:
             limit = self._policy.host_bytes
-            raise _Refused(f"a cell may request {limit} bytes with host functions, and this one has")
+            raise _Refused(
+                f"a cell may request {limit} bytes with host functions, and this one has used them up"
+            )
 
     def _check_size(self, name: str, count: int) -> None:
         if count > self._policy.figure_bytes:

@@ -144,7 +144,7 @@ def build_memory_error(exhausted: Exhausted, policy: Policy) -> CellError:
         case "disk":
             name, why = (
                 "OutOfDisk",
-                f"the session kept more than {policy.disk_bytes:,} bytes in files, or too many",
+                f"the session kept more than {policy.disk_bytes:,} bytes in files, or too many files",
             )
         case "processes":
             name, why = (

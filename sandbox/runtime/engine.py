@@ -34,7 +34,7 @@ class Engine:
         confinement = find_confinement(policy)
         policy = confinement.policy  # with the tier that was found
         if confinement.tier == "none" and not policy.wrap:
-            warnings.warn("cells run without isolation, with all that this user may do", stacklevel=4)
+            warnings.warn("cells run without isolation, with all permissions of this user", stacklevel=4)
         if confinement.instead_of:
             _announce(confinement.tier, confinement.instead_of)
         self.limits: SessionLimits = find_session_limits(policy, max_memory_bytes)

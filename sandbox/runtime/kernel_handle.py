@@ -76,7 +76,7 @@ class KernelHandle:
     def build_start_error(self) -> KernelStartError:
         """The error to raise for a kernel that ended before its first request."""
         lines = self.read_stderr().decode(errors="replace").strip().splitlines()
-        reason = explain_start_error(lines[-1]) if lines else "it wrote nothing"
+        reason = explain_start_error(lines[-1]) if lines else "it printed no error"
         return KernelStartError(f"the kernel ended while it started: {reason}")
 
     def close(self) -> None:

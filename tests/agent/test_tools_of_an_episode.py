@@ -78,7 +78,7 @@ def test_what_a_tool_cannot_do_is_data() -> None:
 
 def test_a_tool_that_is_not_set_up_is_a_configuration_error() -> None:
     episode, _ = an_episode(Echo())
-    with pytest.raises(ConfigError, match="no tool 'find' is set up; there are: echo"):
+    with pytest.raises(ConfigError, match="no tool 'find' is set up; available tools: echo"):
         episode.call_tool("find", ToolRequest())
 
 

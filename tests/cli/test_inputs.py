@@ -130,7 +130,7 @@ def test_one_turn_is_written_in_the_singular(tmp_path: Path, photo: Path, comman
         (["demo", "--at-once", "9" * 30], "is too large; give at most"),
         (["demo", "--idle", "-1"], "'-1' is not a positive number"),
         (["demo", "--port", "70000"], "'70000' is not a port; give a number from 0 to 65535"),
-        (["demo", "--root-path", "vision"], "'vision' is not a path of a URL; it begins with /"),
+        (["demo", "--root-path", "vision"], "'vision' is not a URL path; a URL path begins with /"),
         (["-x"], "unknown argument '-x'"),
         (["nonsense"], "unknown command 'nonsense'; see pyvision --help"),
         ([], "no question or command is given"),

@@ -251,9 +251,7 @@ def test_without_a_terminal_a_reply_is_shown_when_it_is_whole() -> None:
 
 def test_offline_says_that_it_is_a_rule_based_reasoner() -> None:
     question = Question("?", (picture(),))
-    assert "rule-based reasoner" in render(
-        RunStarted(question, "code_loop", {"default": "offline"}), width=300
-    )
+    assert "rule-based model" in render(RunStarted(question, "code_loop", {"default": "offline"}), width=300)
     assert "rule-based" not in render(RunStarted(question, "code_loop", {"default": "gpt"}), width=300)
 
 

@@ -93,7 +93,7 @@ def test_a_projects_address_gets_no_key_from_elsewhere(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "mine")
     write(project / ".env", f"{name}={REMOTE}")
-    with pytest.raises(ConfigError, match=f"{name} would get a key from elsewhere"):
+    with pytest.raises(ConfigError, match=f"{name} would be sent a key from another source"):
         environment()
 
 

@@ -104,7 +104,7 @@ class Tab:
     def answer(self, number: int = 1) -> str:
         """The answer to question `number`, once it is there and the next may be asked: nothing more is drawn."""
         found = self.page.locator(f"#question-{number} .chat-answer")
-        found.wait_for(timeout=60_000)
+        found.wait_for()
         self.page.locator("#chat[data-running=false]").wait_for()
         return str(found.inner_text())
 
@@ -163,6 +163,7 @@ def opening_tabs(browser: Any) -> Iterator[Callable[..., Tab]]:
     def open_tab(served: Served, *, width: int = 1100, height: int = 900, **options: Any) -> Tab:
         screen = {"width": width, "height": height}
         context = browser.new_context(viewport=screen, reduced_motion="reduce", **options)
+        context.set_default_timeout(90_000)  # for a busy machine
         contexts.append(context)
         tab = Tab(context.new_page())
         _listen(tab)

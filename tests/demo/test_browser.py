@@ -336,7 +336,7 @@ def test_it_follows_a_dark_system(parrot: ServedParrot, tab: Tabs) -> None:
 def test_every_control_has_a_name_for_a_screen_reader(answered: Tab) -> None:
     answered.unfold()
     assert unnamed_controls(answered) == []
-    for opener, dialog in (("Settings", "#chat-settings"), ("Open image_clue_0 large", "#chat-large")):
+    for opener, dialog in (("Settings", "#chat-settings"), ("Enlarge image_clue_0", "#chat-large")):
         answered.page.get_by_role("button", name=opener).or_(
             answered.page.locator(f"[title='{opener}']")
         ).first.click()

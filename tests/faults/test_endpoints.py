@@ -145,7 +145,9 @@ def test_a_retry_delay_beyond_the_budget_is_not_waited_for(wire: str) -> None:
     done = call(wire, [], after="429 huge retry-after")
     assert done.error is not None
     assert (done.waits, done.requests) == ([], 1)
-    assert "it asks to wait 86,400 s, and 599 s are left for retries; raise retry_s" in str(done.error)
+    assert "it asks to wait 86,400 s, and 599 s are left for retries; to wait longer, raise retry_s" in str(
+        done.error
+    )
 
 
 @EVERY_WIRE

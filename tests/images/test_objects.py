@@ -72,7 +72,7 @@ def test_a_tensor_is_detached_before_it_is_read() -> None:
         (numpy.full((3, 4), numpy.nan), "floats must be from 0 to 1"),
         (numpy.full((3, 4), -1), "values must be from 0 to 255"),
         (numpy.zeros((5, 4, 2)), "its shape is 5 × 4 × 2"),
-        (numpy.zeros((2, 3, 4, 3)), "several images are a list"),
+        (numpy.zeros((2, 3, 4, 3)), "pass several images as a list"),
         (numpy.zeros((0, 4)), "has no pixels"),
         (numpy.array(["a"]), "its shape is 1"),
         (io.StringIO("text"), "open as text"),

@@ -327,7 +327,7 @@ def test_the_error_about_a_file_that_is_not_an_image_names_its_kind(
     "url", ["https://example.org/a.png", "HTTP://x/a.png", "data:image/png;base64,iVBOR"]
 )
 def test_a_url_is_not_fetched(url: str) -> None:
-    assert "a URL is not fetched; download it first" in refusal(url)
+    assert "URLs are not fetched; download the image" in refusal(url)
 
 
 def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:

@@ -176,7 +176,8 @@ def test_a_run_records_no_token(tokens: TokenServer, tmp_path: Path) -> None:
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "google.auth", None)
     with pytest.raises(
-        MissingExtra, match=r"google-auth is not installed; pip install 'pyvision-agent\[vertex\]'"
+        MissingExtra,
+        match=r"google-auth is not installed; install it: pip install 'pyvision-agent\[vertex\]'",
     ):
         resolve_model_of({"GOOGLE_CLOUD_PROJECT": "p"}, monkeypatch)
 

@@ -99,7 +99,7 @@ def test_the_instructions_of_one_protocol_do_not_mention_the_other() -> None:
     ("calls", "fault"),
     [
         ((ToolCall("c1", "web_search", '{"query": "cats"}'),), "does not exist here"),
-        ((ToolCall("c1", "run_python", '{"code": "print(1'),), "no valid JSON"),
+        ((ToolCall("c1", "run_python", '{"code": "print(1'),), "not valid JSON"),
         ((ToolCall("c1", "run_python", "{}"),), "holds no code"),
     ],
 )

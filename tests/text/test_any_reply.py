@@ -156,7 +156,9 @@ def test_a_tag_repeated_on_one_line_takes_few_steps() -> None:
 
 
 def test_a_cell_beyond_the_length_limit_is_not_run() -> None:
-    with pytest.raises(FormatError, match=r"the cell has 2,000,001 characters, and one of more than 32,000"):
+    with pytest.raises(
+        FormatError, match=r"the cell has 2,000,001 characters, and cells of more than 32,000"
+    ):
         find_code(block("x" * 2_000_001))
 
 

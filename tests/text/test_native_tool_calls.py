@@ -55,7 +55,7 @@ def test_code_is_found_however_a_call_words_it(arguments: str) -> None:
         ('{"code": ""}', "run_python", "holds no code"),
         ('{"code": 7}', "run_python", "holds no code"),
         ('{"code": {"code": {"code": {"code": "x"}}}}', "run_python", "holds no code"),
-        ('{"code": "print(1', "run_python", "no valid JSON"),
+        ('{"code": "print(1', "run_python", "not valid JSON"),
         ('{"query": "cats"}', "web_search", "does not exist here"),
         ("", "run_python", "holds no code"),
     ],

@@ -203,7 +203,7 @@ def test_prose_that_mentions_the_tag_is_not_code(reply: str) -> None:
         ("<code>\n```python\n# nothing yet\n```\n</code>", "empty"),
         ("<code>\n</code>", "empty"),
         ('<code>\n```json\n{"a": 1}\n```\n</code>', "'json'"),
-        ("<code>\nplease look at it\n</code>", "no valid Python"),
+        ("<code>\nplease look at it\n</code>", "not valid Python"),
         ("<code>\nimage\n</code>", "runs nothing"),
         ("<code>\nNote: this\n</code>", "runs nothing"),
         ("<code>\nx = (1,\n", "line 1: '\\(' was never closed"),

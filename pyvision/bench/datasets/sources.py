@@ -68,7 +68,7 @@ def find_source(dataset: str, *, count: int, seed: int, difficulty: float) -> Sa
         return _open_source(dataset, path.name or "samples", local_identity(path))
     if _is_name(dataset):
         return _open_registered(dataset)
-    way = f"give a {', '.join(READERS)} file, a folder that contains one, or a name of `bench list`"
+    way = f"give a {', '.join(READERS)} file, a folder that contains one, or a name from `bench list`"
     raise ConfigError(f"{dataset}: there is no such file or folder; {way}")
 
 

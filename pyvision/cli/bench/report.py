@@ -83,7 +83,7 @@ def add_plan(parts: argparse._SubParsersAction[Any]) -> None:
         "dataset",
         nargs="?",
         metavar="DATASET",
-        help="as `bench run` takes it: also say whether it is large enough",
+        help="a dataset, as for `bench run`: also say whether it is large enough",
     )
     add("--detect", type=points, required=True, metavar="POINTS", help="the difference to detect, in points")
     add(

@@ -36,7 +36,7 @@ def add_run(parts: argparse._SubParsersAction[Any]) -> None:
         parts, "run", "answer every sample of a dataset, or resume an earlier run", run_experiment
     )
     add = parser.add_argument
-    add("dataset", metavar="DATASET", help="a name of `bench list`, a file or folder, or synthetic/NAME")
+    add("dataset", metavar="DATASET", help="a name from `bench list`, a file or folder, or synthetic/NAME")
     add_model(parser)
     add_strategy(parser)
     for flag in ("--set", "--role", "--tool"):

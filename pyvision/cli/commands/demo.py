@@ -87,7 +87,7 @@ def demo(options: argparse.Namespace) -> int:
 
 def _root_path(text: str) -> str:
     if text and not text.startswith("/"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a path of a URL; it begins with /")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a URL path; a URL path begins with /")
     return text
 
 

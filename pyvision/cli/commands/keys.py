@@ -24,7 +24,7 @@ def add_keys(commands: argparse._SubParsersAction[Any]) -> None:
         ("remove", "forget a stored key", remove_key),
     ):
         part = add_part(parts, name, purpose, call, where)
-        part.add_argument("provider", metavar="PROVIDER", help="whose key it is")
+        part.add_argument("provider", metavar="PROVIDER", help="the provider that the key is for")
         part.add_argument("key", nargs="?", help=argparse.SUPPRESS)
         if call is set_key:
             part.add_argument("--keyring", action="store_true", help="in the system's keyring, not in a file")
@@ -44,7 +44,7 @@ def set_key(options: argparse.Namespace) -> int:
 
     if options.key is not None:
         raise ConfigError(
-            "a key on the command line stays in the shell's history; leave it out, and it is asked for"
+            "a key on the command line stays in the shell's history; leave it out to be prompted for it"
         )
     variable, file = _variable(options.provider), keys_file()
     stored, key = read_keys(file), _read_key(variable)

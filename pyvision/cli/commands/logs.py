@@ -26,7 +26,9 @@ def add_logs(commands: argparse._SubParsersAction[Any]) -> None:
     parts = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_list_flags(add_part(parts, "list", "list recorded runs, the newest first", list_logs))
     search = add_part(parts, "search", "list the runs that contain a text, ignoring case", list_logs)
-    search.add_argument("text", metavar="TEXT", help="the text: of a question, a reply, code or output")
+    search.add_argument(
+        "text", metavar="TEXT", help="the text to find in a question, a reply, code or output"
+    )
     _add_list_flags(search)
     for name, purpose, call in (
         ("show", "print what happened in a run", show_log),

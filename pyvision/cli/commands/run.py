@@ -39,7 +39,7 @@ def add_run(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "run",
         description="Answer one question about images. Only the answer is printed on standard output, "
-        "without control characters if that is a terminal.",
+        "without control characters if it goes to a terminal.",
     )
     add = parser.add_argument
     add_inputs(parser)

@@ -88,7 +88,7 @@ def _format_verdict(found: Verification) -> str:
         return "undecided: not every question was answered"
     if found.find("elsewhere masked") is None:
         return "undecided: the answer changes, and no equal area is left to compare with"
-    return "undecided: masking an equal area elsewhere does not keep the answer either"
+    return "undecided: masking an equal area elsewhere changes the answer too"
 
 
 def _format_region(evidence: Evidence) -> str:

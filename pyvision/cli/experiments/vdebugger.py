@@ -116,7 +116,7 @@ def evaluate(options: argparse.Namespace) -> int:
 def _add_generate(parts: argparse._SubParsersAction[Any]) -> None:
     parser = add_part(parts, "generate", "write and run a program for each sample of a dataset", generate)
     add = parser.add_argument
-    add("dataset", metavar="DATASET", help="a name of `bench list`, a file or folder, or synthetic/NAME")
+    add("dataset", metavar="DATASET", help="a name from `bench list`, a file or folder, or synthetic/NAME")
     add(
         "--out",
         type=Path,

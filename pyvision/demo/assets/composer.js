@@ -88,7 +88,7 @@ function drawAttached() {
     const item = document.createElement('li');
     const image = document.createElement('img');
     Object.assign(image, { src: each.url, alt: each.file.name });
-    const open = button('', () => showLarge(each.url, each.file.name, (box) => { each.region = box; drawAttached(); }), `Open ${each.file.name} large, or mark a region`);
+    const open = button('', () => showLarge(each.url, each.file.name, (box) => { each.region = box; drawAttached(); }), `Enlarge ${each.file.name}, or mark a region`);
     open.append(image);
     const drop = button('✕', () => remove(each), `Remove ${each.file.name}`);
     drop.className = 'chat-icon';

@@ -230,7 +230,7 @@ class Services:
     def _use(self, tool: str, key: str, request: ToolRequest) -> Any:
         if tool not in self._episode.tools:
             known = ", ".join(self._episode.tools) or "none"
-            raise ToolError(f"no tool {tool!r} is set up; there are: {known}")
+            raise ToolError(f"no tool {tool!r} is set up; available tools: {known}")
         observation = self._episode.call_tool(tool, request)
         if observation.error is not None:
             why = _with_tool_name(tool, observation.error)

@@ -134,7 +134,7 @@ def _fetch_once(  # noqa: PLR0913, PLR0917 - one request is made of these
 
 def _location(url: str, location: str) -> str:
     if not location:
-        raise refusal_of(url, "it redirects nowhere")
+        raise refusal_of(url, "it redirects without a location")
     try:
         return urljoin(url, location.encode("latin-1").decode("utf-8", "replace"))
     except ValueError:

@@ -26,7 +26,9 @@ needs_ray = pytest.mark.skipif(
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed")
 def test_without_ray_its_extra_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingExtra, match=r"ray is not installed; pip install 'pyvision-agent\[ray\]'"):
+    with pytest.raises(
+        MissingExtra, match=r"ray is not installed; install it: pip install 'pyvision-agent\[ray\]'"
+    ):
         run.run(a_plan(tmp_path, made(1), "offline", engine="ray"), Quiet())
 
 

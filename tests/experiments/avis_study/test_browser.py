@@ -55,6 +55,7 @@ def pages(browser: Any) -> Iterator[Pages]:
 
     def open_page(url: str) -> Any:
         context = browser.new_context(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
+        context.set_default_timeout(90_000)  # for a busy machine
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)

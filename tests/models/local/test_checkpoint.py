@@ -172,5 +172,7 @@ def test_a_missing_library_is_one_line_with_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match=r"torch is not installed; pip install 'pyvision-agent\[local\]'"):
+    with pytest.raises(
+        MissingExtra, match=r"torch is not installed; install it: pip install 'pyvision-agent\[local\]'"
+    ):
         build(ModelConfig("local", str(checkpoint(tmp_path))))

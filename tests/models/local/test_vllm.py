@@ -271,7 +271,9 @@ def test_asking_for_it_where_it_is_missing_names_the_extra(
     for module in map(installed, ("torch", "transformers")):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(MissingExtra, match=r"vllm is not installed; pip install 'pyvision-agent\[vllm\]'"):
+    with pytest.raises(
+        MissingExtra, match=r"vllm is not installed; install it: pip install 'pyvision-agent\[vllm\]'"
+    ):
         build(ModelConfig("local", str(checkpoint(tmp_path)), vllm=True))
 
 

@@ -193,7 +193,7 @@ def test_steps_of_a_stream_go_back_whole() -> None:
 
 
 def test_a_step_that_comes_twice_is_no_reply() -> None:
-    with pytest.raises(ModelError, match="did not answer with a reply"):
+    with pytest.raises(ModelError, match="did not return a valid reply"):
         replied(stream(*STREAMED[:4], *STREAMED[:1], *STREAMED[4:]))
 
 

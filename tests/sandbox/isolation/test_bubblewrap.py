@@ -130,7 +130,7 @@ def test_a_machine_without_user_namespaces_is_refused(
 def test_the_remedy_for_apparmor_is_a_profile_of_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sandbox.isolation.bubblewrap._sysctl", lambda name: "1")
     remedy = _find_remedy("/opt/bin/bwrap")
-    assert remedy.startswith("AppArmor forbids user namespaces to /opt/bin/bwrap; ")
+    assert remedy.startswith("AppArmor denies /opt/bin/bwrap user namespaces; ")
     assert remedy.endswith("-m sandbox apparmor")
     assert "sysctl" not in remedy
 

@@ -42,7 +42,7 @@ def test_a_watchdog_is_named(watched: dict[str, Layer]) -> None:
 
 
 def test_the_limit_of_all_sessions_is_named(watched: dict[str, Layer]) -> None:
-    assert watched["total memory"].detail == "8,192 MiB, by the same"
+    assert watched["total memory"].detail == "8,192 MiB, by the same means"
 
 
 def test_without_a_cgroup_processors_are_not_limited(watched: dict[str, Layer]) -> None:

@@ -249,7 +249,10 @@ def test_a_result_that_cannot_be_sent_is_reported(value: object) -> None:
     [
         (Policy(figure_pixels=100), "f was not called, it got an image of 40x30 pixels: the limit is 100"),
         (Policy(figure_bytes=10), "f was not called, it got an image of .* bytes: the limit is 10"),
-        (Policy(host_bytes=10), "a cell may request 10 bytes with host functions, and this one has"),
+        (
+            Policy(host_bytes=10),
+            "a cell may request 10 bytes with host functions, and this one has used them up",
+        ),
     ],
 )
 def test_a_picture_over_a_limit_is_refused(policy: Policy, why: str) -> None:
@@ -271,7 +274,9 @@ def test_the_calls_of_a_cell_are_counted() -> None:
     bridge = host(Policy(host_calls=2), f=echo)
     bridge.f()
     bridge.f()
-    with pytest.raises(HostError, match="a cell may call host functions 2 times, and this one has"):
+    with pytest.raises(
+        HostError, match="a cell may call host functions 2 times, and this one has used them up"
+    ):
         bridge.f()
 
 

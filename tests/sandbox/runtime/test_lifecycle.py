@@ -208,7 +208,9 @@ def test_a_folder_that_the_user_of_cells_cannot_enter_is_named() -> None:
         sandbox.open().close()
         assert sandbox._engine is not None
         sandbox._engine._sessions.chmod(0o700)
-        with pytest.raises(KernelStartError, match=r"Permission denied.*; if .* set TMPDIR to a local disk"):
+        with pytest.raises(
+            KernelStartError, match=r"Permission denied.*; if .* set TMPDIR to a folder on a local disk"
+        ):
             sandbox.open()
 
 

@@ -81,7 +81,7 @@ def test_a_redirect_is_followed(status: int) -> None:
         ("http://site.example.com:22/", "port 22"),
         ("http://site.example.com@10.0.0.1/", "user name"),
         ("http://[", "not a valid URL"),
-        ("", "redirects nowhere"),
+        ("", "redirects without a location"),
     ],
 )
 def test_a_redirect_is_checked_like_the_first_address(location: str, why: str) -> None:

@@ -56,7 +56,7 @@ def read_text(picture: Any, layout: int = 3) -> tuple[list[str], str]:
 def find_text(picture: Any, box: _Box | None = None) -> tuple[list[TextLine], str]:
     """Lines of text in a region, seen at two scales, or in the whole picture, and why there are none."""
     if _find_engine() in (None, "tesseract"):
-        return [], "no engine that says where text is, is installed in the sandbox (install rapidocr)"
+        return [], "no engine that locates text is installed in the sandbox (install rapidocr)"
     found: list[TextLine] = []
     for side in (1000, 1400) if box else (2048,):
         lines = _find_lines(picture, box or (0, 0, *picture.size), side)

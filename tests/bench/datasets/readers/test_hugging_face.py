@@ -82,7 +82,7 @@ def test_a_source_that_is_written_out_is_read_again(
 
 @pytest.mark.skipif(find_spec("datasets") is not None, reason="the extra `data` is installed")
 def test_without_the_extra_one_line_says_how_to_get_it() -> None:
-    with pytest.raises(MissingExtra, match=re.escape("pip install 'pyvision-agent[data]' brings it")):
+    with pytest.raises(MissingExtra, match=re.escape("install it: pip install 'pyvision-agent[data]'")):
         open_samples(f"hf:owner/name@{COMMIT}")
 
 
