@@ -182,10 +182,6 @@ def test_a_slow_attack_has_a_quick_one_at_the_same_layer() -> None:
     assert [slow for slow, quick in _SLOW.items() if layers[slow] != layers[quick]] == []
 
 
-def test_there_are_at_least_80_attacks() -> None:
-    assert len(_ALL) >= 80
-
-
 def test_each_attack_tries_something_else() -> None:
     assert len({attack.tries for attack in _ALL}) == len(_ALL)
 
