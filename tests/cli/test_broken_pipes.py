@@ -116,7 +116,10 @@ def test_progress_into_the_same_pipe_ends_with_that_exit_code_too(photo: Path, t
     assert done.returncode == 141
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    ["<&- >&- 2>&-", *(pytest.param(each, marks=pytest.mark.slow) for each in ("<&-", ">&-", "2>&-"))],
+)
 def test_a_closed_standard_stream_changes_no_record(closed: str, photo: Path, tmp_path: Path) -> None:
     words = (sys.executable, "-m", "pyvision", *run_arguments(photo, scripted(tmp_path, ANSWER)))
     script = f"{shlex.join(words)} --out run {closed}"

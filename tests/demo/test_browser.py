@@ -113,6 +113,7 @@ def before_scripts(browser: Any, url: str) -> Iterator[Any]:
     held[0].continue_()
 
 
+@pytest.mark.slow
 def test_text_typed_before_the_scripts_have_loaded_stays(parrot: ServedParrot, browser: Any) -> None:
     with before_scripts(browser, parrot[0].url) as page:
         page.locator("#chat-early #chat-box").press_sequentially("How many")
@@ -214,7 +215,10 @@ def image_as(event: str, target: str, field: str) -> str:
 @pytest.mark.parametrize(
     "event",
     [
-        image_as("ClipboardEvent('paste'", "document.querySelector('#chat-box')", "clipboardData"),
+        pytest.param(
+            image_as("ClipboardEvent('paste'", "document.querySelector('#chat-box')", "clipboardData"),
+            marks=pytest.mark.slow,
+        ),
         image_as("DragEvent('drop'", "document.querySelector('#chat-scroll')", "dataTransfer"),
     ],
     ids=["paste", "drop"],

@@ -8,7 +8,6 @@ import signal
 import site
 import subprocess
 import sys
-import threading
 import time
 import venv
 from collections.abc import Iterator
@@ -69,7 +68,7 @@ def test_a_closed_session_leaves_nothing_in_a_running_sandbox(
 
 @pytest.mark.parametrize(
     "moment_s",
-    [0.1, None, *(pytest.param(s, marks=pytest.mark.slow) for s in (0.0, 0.05, 0.2, 0.4, 0.8, 1.2))],
+    [None, *(pytest.param(s, marks=pytest.mark.slow) for s in (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.2))],
 )
 def test_a_host_that_is_killed_leaves_nothing(short_temp: Path, moment_s: float | None) -> None:
     """At any moment of the start, and (None) in the middle of a cell that ignores its interruption."""
@@ -125,27 +124,6 @@ def test_a_warm_kernel_that_died_is_not_used() -> None:
         assert wait_until(lambda: not warm_pool._ready[0].is_alive())
         with sandbox.open({}) as session:
             assert session.run("print(6 * 7)").text == "42\n"
-
-
-def test_callers_are_queued_first_in_first_out() -> None:
-    served: list[int] = []
-    with Sandbox(SHORT, max_sessions=1) as sandbox:
-        held = sandbox.open({})
-
-        def visit(number: int) -> None:
-            session = sandbox.open({})
-            served.append(number)
-            session.close()
-
-        threads = [threading.Thread(target=visit, args=(number,)) for number in range(4)]
-        for count, thread in enumerate(threads, start=1):
-            thread.start()
-            waiting = count
-            assert wait_until(lambda: len(sandbox._limiter._waiting) == waiting)  # noqa: B023 - at once
-        held.close()
-        for thread in threads:
-            thread.join()
-    assert served == [0, 1, 2, 3]
 
 
 @pytest.fixture(scope="module")
