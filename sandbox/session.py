@@ -93,10 +93,10 @@ class Session(Closing):
         functions: Mapping[str, HostFunction] | None = None,
         on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
-        """Run one cell. Never raises for what it does; SessionClosed, or KernelStartError in a restore.
+        """Run one cell. Never raises for what it does; SessionClosed, KernelStartError in a restore, or ValueError.
 
-        timeout_s: the limit of this cell; None is that of the Policy. trace: record in `result.trace` which lines
-        ran and what they changed. functions: what the cell can call as `host.NAME(…)`, with images among the
+        timeout_s: the limit of this cell, above 0; None is that of the Policy. trace: record in `result.trace` which
+        lines ran and what they changed. functions: what the cell can call as `host.NAME(…)`, with images among the
         arguments; each call runs on the host, in its own thread, with all the host's rights. The time that calls
         take does not count as the cell's. on_output: called with what the cell prints, as it arrives and on the
         thread that runs the cell, so it must return quickly; after 100,000 characters it is called no more. What it

@@ -215,10 +215,7 @@ def image_as(event: str, target: str, field: str) -> str:
 @pytest.mark.parametrize(
     "event",
     [
-        pytest.param(
-            image_as("ClipboardEvent('paste'", "document.querySelector('#chat-box')", "clipboardData"),
-            marks=pytest.mark.slow,
-        ),
+        image_as("ClipboardEvent('paste'", "document.querySelector('#chat-box')", "clipboardData"),
         image_as("DragEvent('drop'", "document.querySelector('#chat-scroll')", "dataTransfer"),
     ],
     ids=["paste", "drop"],

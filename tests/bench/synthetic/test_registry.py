@@ -169,7 +169,7 @@ def test_no_answer_dominates(name: str, count: int, difficulty: float) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_difficulty_grows_with_its_parameter(name: str) -> None:
-    count = 1 if name == "needle" else 2
+    count = 1 if name == "needle" else 3
     means = [
         mean(HARDER[name](dict(draw_scene(name, 5, difficulty, index).truth)) for index in range(count))
         for difficulty in ((0.0, 0.1, 0.2) if name == "needle" else DIFFICULTIES)

@@ -147,7 +147,6 @@ def test_an_attack_is_contained(in_sandbox: Verdicts, limits_sessions: bool, att
     assert verdict.raised not in _SLIPS, f"not contained, but broken: {verdict.evidence}"
 
 
-@pytest.mark.slow
 def test_a_later_session_finds_nothing_where_a_watchdog_limits_memory() -> None:
     policy = replace(_POLICY, session_memory="watchdog")  # it refuses more system calls than cgroups need
     with (

@@ -51,16 +51,10 @@ class Open:
 class Broken(Open):
     """A session whose kernel does not come back after the first attack."""
 
-    def run(
-        self,
-        code: str,
-        *,
-        timeout_s: float | None = None,
-        functions: Mapping[str, HostFunction] | None = None,
-    ) -> CellResult:
+    def run(self, code: str, **options: Any) -> CellResult:
         if "TARGET" in code:
             raise KernelStartError("no kernel came up")
-        return super().run(code, functions=functions)
+        return super().run(code, **options)
 
 
 class Slow(Open):
@@ -70,15 +64,9 @@ class Slow(Open):
         super().__init__()
         self._timeouts = timeouts
 
-    def run(
-        self,
-        code: str,
-        *,
-        timeout_s: float | None = None,
-        functions: Mapping[str, HostFunction] | None = None,
-    ) -> CellResult:
+    def run(self, code: str, **options: Any) -> CellResult:
         if "TARGET" in code or not self._timeouts:
-            return super().run(code, functions=functions)
+            return super().run(code, **options)
         self._timeouts -= 1
         return CellResult("timeout")
 
@@ -90,14 +78,8 @@ class Showing(Open):
         super().__init__()
         self._figure = figure
 
-    def run(
-        self,
-        code: str,
-        *,
-        timeout_s: float | None = None,
-        functions: Mapping[str, HostFunction] | None = None,
-    ) -> CellResult:
-        result = super().run(code, functions=functions)
+    def run(self, code: str, **options: Any) -> CellResult:
+        result = super().run(code, **options)
         return replace(result, outputs=(*result.outputs, self._figure))
 
 

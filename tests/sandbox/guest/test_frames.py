@@ -50,6 +50,10 @@ def chains(count: int) -> dict[str, int]:
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
+def test_random_chains_are_never_claimed_wrongly() -> None:
+    assert chains(40)["wrong"] == 0
+
+
 @pytest.mark.slow
 def test_hundreds_of_random_chains_are_neither_wrong_nor_lost() -> None:
     measured = chains(400)
